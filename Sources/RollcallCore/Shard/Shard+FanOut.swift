@@ -4,8 +4,8 @@
 internal import RollcallModel
 
 extension Shard {
-    mutating func tellRooms(at now: Instant) {
-        for key in changedRooms.take(settings.bounds.tellBatch) {
+    mutating func sendTyping(at now: Instant) {
+        for key in fanOut.typing.take(settings.bounds.tellBatch) {
             // A change that was delayed may name typing that has ended by now, or a room that has closed.
             rooms.changeIfPresent(key) { $0.typists.expired(at: now) }
             guard let moment = rooms.read(key, { $0.mayTell(at: now, settings: settings.typing) }) else {
@@ -14,7 +14,7 @@ extension Shard {
             if moment > now {
                 timers.remind(.room(key), at: moment)
             } else {
-                tell(key, at: now)
+                sendTyping(of: key, at: now)
             }
             if let expiry = rooms.read(key, { $0.typists.nextExpiry }) ?? nil { timers.remind(.room(key), at: expiry) }
         }
@@ -33,7 +33,7 @@ extension Shard {
     }
 
     mutating func roomChanged(_ key: RoomKey) {
-        changedRooms.insert(key)
+        fanOut.typing.insert(key)
     }
 
     mutating func sendSnapshot(of key: RoomKey, to session: SessionKey) {
@@ -45,7 +45,7 @@ extension Shard {
 
     /// Sends each session what changed for it since the last message. Users do not see their own typing, so the
     /// sessions of users who type or typed get separate messages.
-    private mutating func tell(_ key: RoomKey, at now: Instant) {
+    private mutating func sendTyping(of key: RoomKey, at now: Instant) {
         guard rooms.read(key, { $0.phase == .live || !$0.sessions.isEmpty }) == true,
             let typists = rooms.read(key, { $0.typists.typists }), let told = rooms.read(key, { $0.told })
         else { return }
@@ -63,7 +63,7 @@ extension Shard {
     /// - Parameter toAll: whether it was sent to every session, so that no session relies on an earlier message that
     ///   must be repeated sooner.
     mutating func noteTold(_ typists: [Typist], in key: RoomKey, toAll: Bool, at now: Instant) {
-        typistCount += typists.count - (rooms.read(key) { $0.told.count } ?? 0)
+        fanOut.typistCount += typists.count - (rooms.read(key) { $0.told.count } ?? 0)
         rooms.change(key) { room in
             room.told = typists
             room.lastTold = now
@@ -120,7 +120,7 @@ extension Shard {
         } else if now.allSatisfy({ $0.user == user }) {
             return true
         }
-        tell(message, of: .room(key), to: receivers)
+        send(message, of: .room(key), to: receivers)
         return true
     }
 }

@@ -159,7 +159,7 @@ extension Shard {
     private mutating func joinedAgain(
         _ room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
-        enqueue([.room(room)], to: key)
+        fanOut.enqueue([.room(room)], for: key)
         if !presence, rooms[room]?.pendingJoins[key]?.awaitsCredit == true,
             var waiting = rooms.change(room, { $0.pendingJoins.remove(key) }) ?? nil
         {
@@ -217,7 +217,7 @@ extension Shard {
                 $0.joined.append(key)
             }
             rooms.change(key) { $0.sessions.insert(session) }
-            enqueue([.room(key)], to: session)
+            fanOut.enqueue([.room(key)], for: session)
         }
         guard let signal = waiting.typing else { return }
         // Typing ends at its expiry even if the join took longer.

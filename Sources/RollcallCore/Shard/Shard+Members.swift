@@ -15,7 +15,7 @@ extension Shard {
         guard isNew == true else { return }
         let shown = rooms[key]?.shownMembers ?? []
         let known = watches.count
-        enqueue([.members(key)] + shown.map { .user(addWatcher(session, of: $0)) }, to: session)
+        fanOut.enqueue([.members(key)] + shown.map { .user(addWatcher(session, of: $0)) }, for: session)
         charge(LookupBudgets.cost(of: shown.count, added: watches.count - known), to: session, at: now)
     }
 
@@ -45,28 +45,28 @@ extension Shard {
     mutating func enqueueMembers(of key: RoomKey, to session: SessionKey, at now: Instant) {
         let shown = rooms[key]?.shownMembers ?? []
         charge(LookupBudgets.cost(of: shown.count, added: 0), to: session, at: now)
-        enqueue([.members(key)] + shown.compactMap { watches.key(of: $0).map { .user($0) } }, to: session)
+        fanOut.enqueue([.members(key)] + shown.compactMap { watches.key(of: $0).map { .user($0) } }, for: session)
     }
 
     mutating func unwatchMembers(of key: RoomKey, for session: SessionKey) {
         guard rooms.change(key, { $0.presenceSessions.remove(session) }) == true else { return }
-        cancel(.members(key), to: session)
+        fanOut.cancel(.members(key), for: session)
         for member in rooms[key]?.shownMembers ?? [] { removeWatcher(session, of: member) }
     }
 
     mutating func membersChanged(_ key: RoomKey) {
-        changedMembers.insert(key)
+        fanOut.members.insert(key)
     }
 
     /// Sends the member changes of each room: at once or, in a large room, once the last message is old enough.
-    mutating func tellMembers(at now: Instant) {
-        for key in changedMembers.take(settings.bounds.tellBatch) {
+    mutating func sendMemberChanges(at now: Instant) {
+        for key in fanOut.members.take(settings.bounds.tellBatch) {
             guard let room = rooms[key], !room.presenceSessions.isEmpty else { continue }
             let moment = room.mayTellMembers(at: now, settings: settings.typing)
             if moment > now {
                 timers.remind(.members(key), at: moment)
             } else {
-                tellMembers(of: key, at: now)
+                sendMemberChanges(of: key, at: now)
             }
         }
     }
@@ -77,17 +77,17 @@ extension Shard {
     }
 
     /// Sends the list before the presence of its new members, so that sessions get no presence of unknown users.
-    private mutating func tellMembers(of key: RoomKey, at now: Instant) {
+    private mutating func sendMemberChanges(of key: RoomKey, at now: Instant) {
         guard let room = rooms[key], let told = room.toldMembers, let members = membersMessage(of: key),
             members != told
         else { return }
         rooms.change(key) { ($0.toldMembers, $0.lastToldMembers) = (members, now) }
         let sessions = room.presenceSessions.keys
-        tell(.members(members), of: .members(key), to: sessions)
+        send(.members(members), of: .members(key), to: sessions)
         let (before, after) = (Set(room.shownMembers), Set(members.users.map(\.user)))
         let (new, gone) = (after.subtracting(before).sorted(), before.subtracting(after).sorted())
         for session in sessions {
-            enqueue(new.map { .user(addWatcher(session, of: $0)) }, to: session)
+            fanOut.enqueue(new.map { .user(addWatcher(session, of: $0)) }, for: session)
             for member in gone { removeWatcher(session, of: member) }
         }
     }

@@ -14,7 +14,7 @@ extension Shard {
         if mayCountThem, presence.status != .offline { return presenceUnreadable(of: presence.user) }
         if isOutrun(presence.version, of: key) { return readAuthoritatively(key) }
         watches.change(key) { $0.changed(change) }
-        changedWatches.insert(key)
+        fanOut.presence.insert(key)
     }
 
     /// Whether a version is smaller than the known one only because the known one is ahead of Redis's clock. That clock
@@ -67,8 +67,8 @@ extension Shard {
                 }
             }
             let reading = reading(of: record, snapshot.standings, of: key, isAuthoritative: counts)
-            if watches.change(key, { $0.read(reading) }) == true { changedWatches.insert(key) }
-            sessionsToShow.formUnion(watches.change(key) { $0.snapshotKnown() } ?? [])
+            if watches.change(key, { $0.read(reading) }) == true { fanOut.presence.insert(key) }
+            fanOut.becameKnown(to: watches.change(key) { $0.snapshotKnown() } ?? [])
         }
         return take()
     }
@@ -129,9 +129,11 @@ extension Shard {
         guard mayWatch(added.count, of: users.count, id: id, on: key, at: now) else { return }
         let new = added.map { addWatcher(key, of: $0) }
         sessions.change(key) { $0.watched.insert(new) }
-        enqueue(new.map { .user($0) }, to: key)
+        fanOut.enqueue(new.map { .user($0) }, for: key)
         // Users who were already watched are shown again.
-        if added.count < users.count { enqueue(users.compactMap { watches.key(of: $0).map { .user($0) } }, to: key) }
+        if added.count < users.count {
+            fanOut.enqueue(users.compactMap { watches.key(of: $0).map { .user($0) } }, for: key)
+        }
         ackWhenFlushed(id, to: key)
     }
 
@@ -174,11 +176,8 @@ extension Shard {
         }
         guard mayName(users.count, id: id, on: key, at: now) else { return }
         sessions.change(key) { $0.getting += Session.weight(ofGetting: users) }
-        if backlogs[key]?.isBlocked == true {
-            backlogs[key]?.gets.append(PendingUpdates.Get(users: users, id: id))
-        } else {
-            ask(for: users, id: id, on: key, at: now)
-        }
+        guard !fanOut.postpone(PendingUpdates.Get(users: users, id: id), of: key) else { return }
+        ask(for: users, id: id, on: key, at: now)
     }
 
     /// Charges lookups to the session's user. If the user has no credit, answers with an error that asks the client to
@@ -214,7 +213,7 @@ extension Shard {
     /// Removes one of a session's reasons to watch a user. The subscription ends with the last watcher.
     mutating func removeWatcher(_ key: SessionKey, of user: UserID) {
         guard let watchKey = watches.key(of: user), watches.change(watchKey, { $0.lost(key) }) == true else { return }
-        cancel(.user(watchKey), to: key)
+        fanOut.cancel(.user(watchKey), for: key)
         guard watches.read(watchKey, { $0.watchers.isEmpty }) == true else { return }
         watches.remove(watchKey)
         watchesToRead.remove(watchKey)
@@ -226,11 +225,11 @@ extension Shard {
     /// Sends changes of users: the first change after a quiet time at once, later ones at most once per
     /// ``ShardSettings/presenceCoalesce``, with the state at that time. If a user then looks the same as before,
     /// nothing is sent.
-    mutating func tellWatchers(at now: Instant) {
-        for key in changedWatches.take(settings.bounds.tellBatch) { tellNews(of: key, at: now) }
+    mutating func sendPresence(at now: Instant) {
+        for key in fanOut.presence.take(settings.bounds.tellBatch) { sendChange(of: key, at: now) }
     }
 
-    private mutating func tellNews(of key: WatchKey, at now: Instant) {
+    private mutating func sendChange(of key: WatchKey, at now: Instant) {
         if let next = watches.read(key, { $0.nextNews }), now < next { return timers.remind(.watch(key), at: next) }
         let seen = watches.read(key) { $0.shown?.look } ?? nil
         let next = now + settings.presenceCoalesce
@@ -238,7 +237,7 @@ extension Shard {
         guard let news = watches.changeIfPresent(key, { $0.news(next: next) }) ?? nil,
             let watchers = watches.read(key, { $0.watchers.keys })
         else { return }
-        tell(.presence([news]), of: .user(key), seen: seen, to: watchers.sorted { $0.index < $1.index })
+        send(.presence([news]), of: .user(key), seen: seen, to: watchers.sorted { $0.index < $1.index })
     }
 
     /// Returns the presence to show after a record was read.
@@ -320,11 +319,11 @@ extension Shard {
     private mutating func got(_ reading: Watch.Reading, by session: SessionKey, at now: Instant) -> Presence {
         guard let key = watches.key(of: reading.presence.user) else { return reading.presence }
         watches.change(key) { $0.got(reading) }
-        tellNews(of: key, at: now)
+        sendChange(of: key, at: now)
         guard watches[key]?.watchers.contains(session) == true, let shown = watches[key]?.shown else {
             return reading.presence
         }
-        if backlogs[session]?.contains(.user(key)) == true { backlogs[session]?.enqueue(.user(key)) }
+        fanOut.enqueueAgain(.user(key), for: session)
         return shown
     }
 

@@ -93,7 +93,7 @@ extension Shard {
             $0.sessions.remove(key)
             $0.pendingJoins.remove(key)
         }
-        cancel(.room(room), to: key)
+        fanOut.cancel(.room(room), for: key)
         unwatchMembers(of: room, for: key)
         closeIfDeserted(room)
     }
@@ -157,7 +157,7 @@ extension Shard {
     mutating func closeIfDeserted(_ key: RoomKey) {
         guard let room = rooms[key], room.isDeserted else { return }
         for topic in room.topics { actions.append(.unsubscribe(topic)) }
-        typistCount -= room.told.count
+        fanOut.typistCount -= room.told.count
         rooms.remove(key)
     }
 
@@ -201,7 +201,7 @@ extension Shard {
         guard !removed.isEmpty else { return }
         for session in removed {
             // A join whose snapshot still waits has already taken effect.
-            cancel(.room(key), to: session)
+            fanOut.cancel(.room(key), for: session)
             sendDueAcks(to: session)
         }
         actions.append(.send(.removed(conversation), to: removed))

@@ -171,7 +171,7 @@ extension Shard {
     private mutating func connectionEnded(_ key: SessionKey, lost: Timestamp, at now: Instant) {
         guard let session = sessions[key] else { return }
         guard session.phase == .open else {
-            backlogs[key] = nil
+            fanOut.forget(key)
             sessions.remove(key)
             timers.forget(.session(key))
             return
@@ -235,7 +235,7 @@ extension Shard {
             if let user = watches[watch]?.user { removeWatcher(key, of: user) }
         }
         sessions.change(key) { $0.leftEverything() }
-        backlogs[key] = nil
+        fanOut.forget(key)
         for reminder in [Reminder.held(key), .lookups(key), .state(key)] { timers.forget(reminder) }
     }
 

@@ -42,12 +42,7 @@ public struct Shard: Sendable {
     /// Whether a session was dropped whose device, or entry on the worker's list, is still in Redis. Only a sweep of
     /// this incarnation removes that.
     var leavesDevicesToSweep = false
-    var changedRooms = ChangeQueue<Room>()
-    var changedMembers = ChangeQueue<Room>()
-    var changedWatches = ChangeQueue<Watch>()
-    /// What sessions still have to be sent, and the sessions that may get more of it at the end of this tick.
-    var backlogs: [SessionKey: PendingUpdates] = [:]
-    var sessionsToShow: Set<SessionKey> = []
+    var fanOut = FanOut()
     /// Rooms with a published change that this version cannot read.
     var roomsToRead: Set<RoomKey> = []
     var watchesToRead: Set<WatchKey> = []
@@ -76,7 +71,7 @@ public struct Shard: Sendable {
     public var openSessionCount: Int { sessions.openCount }
 
     /// The number of typists last sent to sessions here, summed over all conversations.
-    public internal(set) var typistCount = 0
+    public var typistCount: Int { fanOut.typistCount }
 
     /// The number of sessions, including those in their grace period.
     public var sessionCount: Int { sessions.count }
@@ -119,7 +114,7 @@ public struct Shard: Sendable {
             case .held(let key): takeHeld(key, at: now)
             case .lookups(let key): showWaitingMembers(to: key, at: now)
             case .state(let key): stateDue(key, at: now)
-            case .watch(let key): changedWatches.insert(key)
+            case .watch(let key): fanOut.presence.insert(key)
             case .room(let key): roomDue(key, at: now)
             case .members(let key): membersChanged(key)
             case .settling: settlingDue(at: now)
@@ -132,10 +127,10 @@ public struct Shard: Sendable {
     /// Ends an event-loop tick: sends the changes of this tick together, and requests reads in batches. While
     /// ``hasMoreToTell`` is true, the next tick should follow as soon as the messages of this one are flushed.
     public mutating func tickEnded(at now: Instant) -> [ShardAction] {
-        tellRooms(at: now)
-        tellMembers(at: now)
-        tellWatchers(at: now)
-        showBacklogs()
+        sendTyping(at: now)
+        sendMemberChanges(at: now)
+        sendPresence(at: now)
+        sendPendingUpdates()
         askForReads(at: now)
         readUnclearRooms()
         return take()
@@ -143,7 +138,7 @@ public struct Shard: Sendable {
 
     /// Whether more changes wait than one tick sends.
     public var hasMoreToTell: Bool {
-        !changedRooms.isEmpty || !changedMembers.isEmpty || !changedWatches.isEmpty
+        fanOut.hasChanges
     }
 
     mutating func acknowledge(_ id: MessageID?, to key: SessionKey) {

@@ -39,7 +39,7 @@ extension Shard {
     /// Users that sessions here watch.
     public var watchCount: Int { watches.count }
     /// Sessions that are behind, or are being sent a snapshot.
-    public var backlogCount: Int { backlogs.count }
+    public var backlogCount: Int { fanOut.pendingCount }
     /// Whether a request of a session waits for the session's budgets.
     package func waitsForBudget(_ key: SessionKey) -> Bool {
         guard let session = sessions[key] else { return false }
@@ -52,7 +52,7 @@ extension Shard {
         return session.held?.count ?? 0
     }
     /// Rooms, member lists and users with changes that were not sent yet.
-    public var untoldCount: Int { changedRooms.count + changedMembers.count + changedWatches.count }
+    public var untoldCount: Int { fanOut.changeCount }
     /// Sessions whose last decision is not in Redis because the last attempt failed.
     public var unwrittenCount: Int { blocked.count }
 }

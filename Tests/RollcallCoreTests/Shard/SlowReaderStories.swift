@@ -33,7 +33,7 @@ import Testing
         #expect(stage.spared == [bob: 4])
         stage.become(.online, ["alice"])
         #expect(stage.heard(by: bob).statuses == ["alice online"])
-        #expect(stage.leftovers["backlogs"] == nil)
+        #expect(stage.leftovers["pending updates"] == nil)
     }
 
     @Test("a user who looks the same again is not sent again")

@@ -290,7 +290,7 @@ final class Stage {
             "watches": shard.watches.count,
             "blocked": shard.blocked.count, "pending stops": shard.pendingStops.count,
             "reads": shard.watchesToRead.count + shard.failedReads.count + shard.roomsToRead.count,
-            "backlogs": shard.backlogs.count + shard.sessionsToShow.count,
+            "pending updates": shard.fanOut.pendingCount,
             "subscriptions": confirmed.count + unconfirmed.count,
         ].filter { $0.value > 0 }
     }

@@ -1,0 +1,173 @@
+// What waits to be sent to sessions: changes of this tick, for all sessions that follow their subject, and updates of
+// single sessions that are behind or have just started to follow something.
+
+internal import RollcallModel
+
+struct FanOut: Sendable {
+    /// The receivers of a message, by what they get.
+    struct Receivers: Hashable, Sendable {
+        /// Sessions that get the message.
+        var ready: [SessionKey] = []
+        /// Sessions that are behind, and get a newer state later.
+        var skipped: [SessionKey] = []
+        /// The number of changes that newer ones replaced.
+        var conflated = 0
+    }
+
+    /// What a session is sent at the end of a tick.
+    struct Piece: Hashable, Sendable {
+        var updates: [PendingUpdates.Update]
+        /// Messages to acknowledge after these updates.
+        var acks: [MessageID]
+        /// Whether nothing more is sent before these updates were flushed.
+        var isFull: Bool
+    }
+
+    /// Rooms whose typists have changed.
+    var typing = ChangeQueue<Room>()
+    /// Rooms whose members have changed.
+    var members = ChangeQueue<Room>()
+    /// Users whose presence has changed.
+    var presence = ChangeQueue<Watch>()
+    /// The number of typists last sent to sessions, summed over all rooms.
+    var typistCount = 0
+    private var pending: [SessionKey: PendingUpdates] = [:]
+    /// Sessions that may get more of their updates at the end of this tick.
+    private var due: Set<SessionKey> = []
+
+    var changeCount: Int { typing.count + members.count + presence.count }
+
+    var hasChanges: Bool { !typing.isEmpty || !members.isEmpty || !presence.isEmpty }
+
+    /// The number of sessions with updates that wait.
+    var pendingCount: Int { pending.count }
+
+    /// The number of a session's acknowledgements that wait.
+    func ackCount(of key: SessionKey) -> Int { pending[key]?.acks.count ?? 0 }
+
+    // MARK: Sessions that are behind
+
+    /// Handles that a session's outbound data is backing up.
+    mutating func fellBehind(_ key: SessionKey) {
+        pending[key, default: PendingUpdates()].isBlocked = true
+    }
+
+    /// Handles that a session's outbound data was flushed.
+    ///
+    /// - Returns: the `get`s that waited.
+    mutating func caughtUp(_ key: SessionKey) -> [PendingUpdates.Get] {
+        // It may have caught up before it was noticed to be behind.
+        guard let index = pending.index(forKey: key) else { return [] }
+        defer { pending.values[index].gets = [] }
+        pending.values[index].isBlocked = false
+        due.insert(key)
+        return pending.values[index].gets
+    }
+
+    /// Queues a `get` of a session that is behind.
+    ///
+    /// - Returns: false if the session is not behind, so the `get` does not wait.
+    mutating func postpone(_ get: PendingUpdates.Get, of key: SessionKey) -> Bool {
+        guard let index = pending.index(forKey: key), pending.values[index].isBlocked else { return false }
+        pending.values[index].gets.append(get)
+        return true
+    }
+
+    /// Discards the updates of a session that has ended.
+    mutating func forget(_ key: SessionKey) {
+        pending[key] = nil
+    }
+
+    // MARK: Updates of one session
+
+    /// Queues the current state of subjects for a session.
+    mutating func enqueue(_ subjects: [PendingUpdates.Subject], for key: SessionKey) {
+        guard !subjects.isEmpty else { return }
+        pending[key, default: PendingUpdates()].enqueue(subjects)
+        due.insert(key)
+    }
+
+    /// Has the state of a queued subject sent even if the session saw the same state before.
+    mutating func enqueueAgain(_ subject: PendingUpdates.Subject, for key: SessionKey) {
+        // Only what a session is behind with needs this.
+        guard let index = pending.index(forKey: key), pending.values[index].contains(subject) else { return }
+        pending.values[index].enqueue(subject)
+    }
+
+    /// Removes a subject that the session stopped following from its queue.
+    mutating func cancel(_ subject: PendingUpdates.Subject, for key: SessionKey) {
+        // Most sessions have nothing queued.
+        guard let index = pending.index(forKey: key) else { return }
+        pending.values[index].cancel(subject)
+        due.insert(key)
+    }
+
+    /// Registers a message to acknowledge after everything that is queued for the session now.
+    ///
+    /// - Returns: false if nothing is queued, so the message may be acknowledged at once.
+    mutating func ackWhenFlushed(_ id: MessageID, for key: SessionKey) -> Bool {
+        guard let index = pending.index(forKey: key) else { return false }
+        pending.values[index].ackWhenFlushed(id)
+        due.insert(key)
+        return true
+    }
+
+    /// Removes and returns the acknowledgements that waited only for subjects that were removed from the queue.
+    mutating func takeDueAcks(of key: SessionKey) -> [MessageID] {
+        guard let index = pending.index(forKey: key) else { return [] }
+        return pending.values[index].takeDueAcks()
+    }
+
+    /// Handles that the state of a subject for which these sessions waited is known.
+    mutating func becameKnown(to sessions: Set<SessionKey>) {
+        due.formUnion(sessions)
+    }
+
+    // MARK: Sending
+
+    /// Divides the receivers of a change into those that get it now, and those that get a newer state later. For a
+    /// session that is behind, or about to be sent the subject's state anyway, the subject is queued.
+    ///
+    /// - Parameter seen: the user's presence before the change.
+    /// - Returns: `nil` if all receivers get the change now.
+    mutating func receivers(
+        _ receivers: [SessionKey], of subject: PendingUpdates.Subject, seen: Presence.Look?
+    ) -> Receivers? {
+        guard !pending.isEmpty else { return nil }
+        var divided = Receivers()
+        for key in receivers {
+            guard let index = pending.index(forKey: key),
+                pending.values[index].isBlocked || pending.values[index].contains(subject)
+            else {
+                divided.ready.append(key)
+                continue
+            }
+            if pending.values[index].isBlocked { divided.skipped.append(key) }
+            if !pending.values[index].missed(subject, seen: seen) { divided.conflated += 1 }
+        }
+        return divided
+    }
+
+    /// Removes and returns the sessions that may get more of their updates, in slot order.
+    mutating func takeDue() -> [SessionKey] {
+        guard !due.isEmpty else { return [] }
+        defer { due = [] }
+        return due.sorted { $0.index < $1.index }
+    }
+
+    /// Removes and returns the next updates of a session. A session that is behind gets none.
+    ///
+    /// - Parameter isKnown: returns false for subjects whose state is not known yet.
+    mutating func takePiece(
+        for key: SessionKey, limit: Int, isKnown: (PendingUpdates.Subject) -> Bool
+    ) -> Piece? {
+        // The session may have ended since it was due.
+        guard var waiting = pending.removeValue(forKey: key) else { return nil }
+        let updates = waiting.isBlocked ? [] : waiting.take(limit, isKnown: isKnown)
+        let isFull = updates.count == limit
+        if isFull { waiting.isBlocked = true }
+        let acks = waiting.takeDueAcks()
+        if !waiting.isEmpty { pending[key] = waiting }
+        return Piece(updates: updates, acks: acks, isFull: isFull)
+    }
+}
