@@ -69,12 +69,12 @@ extension Shard {
         guard let incarnation = redis.incarnation else { return }
         var batch: [AuditedSession] = []
         let least = settings.isSpread ? ShardSettings.spreadAudit : 0
-        let due = audit.due(of: sessions.count, atLeast: least, settings.bounds, at: now)
+        let due = repairs.audit.due(of: sessions.count, atLeast: least, settings.bounds, at: now)
         tally.auditRead += due
         for _ in 0..<due {
-            guard let key = sessions.next(after: audit.slot) else { break }
-            if key.index <= audit.slot { tally.auditRounds += 1 }
-            audit.slot = key.index
+            guard let key = sessions.next(after: repairs.audit.slot) else { break }
+            if key.index <= repairs.audit.slot { tally.auditRounds += 1 }
+            repairs.audit.slot = key.index
             guard let recorder = sessions[key]?.recorder, recorder.isSettled(under: incarnation) else { continue }
             batch.append(AuditedSession(session: key, name: recorder.name, sequence: recorder.sequence))
         }

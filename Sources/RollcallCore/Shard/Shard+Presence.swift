@@ -32,7 +32,7 @@ extension Shard {
             $0.heard()
             $0.nextReadIsAuthoritative = true
         }
-        watchesToRead.insert(key)
+        reads.insert(key)
     }
 
     /// Handles a published change whose result is unknown, such as one from a later version: reads the user's record
@@ -40,7 +40,7 @@ extension Shard {
     package mutating func presenceUnreadable(of user: UserID) {
         guard let key = watches.key(of: user) else { return }
         watches.change(key) { $0.heard() }
-        watchesToRead.insert(key)
+        reads.insert(key)
     }
 
     /// Handles the records of watched users that were read.
@@ -59,7 +59,7 @@ extension Shard {
                 } else if watches[key]?.heardMeanwhile == true {
                     // The record may be older than a change that arrived during the read: a worker that was suspended
                     // takes the change for one from the future, because its latest heartbeat is old.
-                    watchesToRead.insert(key)
+                    reads.insert(key)
                 } else if let latestVersion = redis.latestVersion, record.version <= latestVersion {
                     // Redis lost the known record, and this one was created since. A version from before the loss would
                     // also be ahead of the clock.
@@ -78,13 +78,13 @@ extension Shard {
         for user in users {
             guard let key = watches.key(of: user) else { continue }
             readEnded(of: key)
-            failedReads.insert(key)
+            reads.retryLater(key)
             if isAuthoritative { watches.change(key) { $0.nextReadIsAuthoritative = true } }
         }
     }
 
     private mutating func readEnded(of key: WatchKey) {
-        if watches.change(key, { $0.readEnded() }) == true { watchesToRead.insert(key) }
+        if watches.change(key, { $0.readEnded() }) == true { reads.insert(key) }
     }
 
     /// Handles the result of a `get`; `nil` if Redis could not be asked. If any user could not be read, the whole `get`
@@ -216,9 +216,8 @@ extension Shard {
         fanOut.cancel(.user(watchKey), for: key)
         guard watches.read(watchKey, { $0.watchers.isEmpty }) == true else { return }
         watches.remove(watchKey)
-        watchesToRead.remove(watchKey)
+        reads.forget(watchKey)
         timers.forget(.watch(watchKey))
-        failedReads.remove(watchKey)
         actions.append(.unsubscribe(.presence(user)))
     }
 
@@ -300,7 +299,7 @@ extension Shard {
         let since = watches[key]?.missingSince ?? now
         watches.change(key) { $0.missingSince = since }
         let isRemoved = since < now && watches[key]?.heardMeanwhile == false
-        if !isRemoved { failedReads.insert(key) }
+        if !isRemoved { reads.retryLater(key) }
         return isRemoved
     }
 
@@ -310,7 +309,7 @@ extension Shard {
         guard redis.outage == nil, watches[key]?.missingSince == nil else { return false }
         guard watches[key]?.heardMeanwhile == true else { return true }
         watches.change(key) { $0.nextReadIsAuthoritative = true }
-        watchesToRead.insert(key)
+        reads.insert(key)
         return false
     }
 

@@ -33,7 +33,7 @@ extension Shard {
             actions.append(.store(.announceReplaced(write.name, previous: previous)))
         }
         let verdict = sessions.changeIfPresent(key) { $0.recorder?.written(written, sequence: write.sequence) } ?? nil
-        if written.outcome == .expired, sessions[key] != nil { blocked.insert(key) }
+        if written.outcome == .expired, sessions[key] != nil { repairs.retryLater(key) }
         switch verdict {
         case .replaced: dropReplaced(key, at: now)
         case .revoked: dismiss(key, .badToken, at: now)
@@ -52,12 +52,12 @@ extension Shard {
         guard sessions[key] != nil else {
             // A dropped session has no retry: its entry goes with the list of the incarnation.
             if case .unlist(_, let list) = step, list == Incarnation(name: redis.workerName) {
-                leavesDevicesToSweep = true
+                repairs.leftDevice()
             }
             return take()
         }
         sessions.change(key) { $0.recorder?.failed(step, failure) }
-        blocked.insert(key)
+        repairs.retryLater(key)
         listen(to: key, at: now)
         advance(key, at: now)
         return take()
@@ -75,7 +75,7 @@ extension Shard {
         guard case .writable(let incarnation, let until) = redis.access else { return }
         if recorder.owesRemoval, recorder.state == nil, isBack(recorder.name) {
             // The next heartbeat tries again. By then the newer session is written and has taken the device over.
-            blocked.insert(key)
+            repairs.retryLater(key)
             return
         }
         let time = redis.time(at: now)

@@ -11,10 +11,8 @@ extension Shard {
     ) -> [ShardAction] {
         let (lastBeat, isClockSetBack) = redis.incarnationBegan(
             incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: now)
-        // The previous incarnation will be swept.
-        leavesDevicesToSweep = false
         if isClockSetBack { clockSetBack() }
-        blocked = []
+        repairs.incarnationBegan()
         for key in sessions.keys {
             sessions.change(key) {
                 $0.isStateDeferred = false
@@ -44,27 +42,22 @@ extension Shard {
             clockSetBack()
             readAllAgain(authoritatively: true)
         }
-        if renewal.hasLostWorker { watchesToRead.formUnion(watches.keys) }
-        watchesToRead.formUnion(failedReads)
-        failedReads = []
+        if renewal.hasLostWorker { reads.insert(watches.keys) }
+        reads.retryFailed()
+        let blocked = repairs.takeBlocked()
         // No session was written while Redis refused writes, even if none of its steps failed.
-        let unwritten = renewal.refusedWrites ? sessions.keys : blocked.sorted { $0.index < $1.index }
-        blocked = []
-        for key in unwritten {
+        for key in renewal.refusedWrites ? sessions.keys : blocked {
             sessions.change(key) { $0.recorder?.retry() }
             // The device may be back at another worker, which can write it only now. A removal therefore waits for the
             // next heartbeat.
             if renewal.refusedWrites, sessions.read(key, { $0.phase == .ending }) == true {
-                blocked.insert(key)
+                repairs.retryLater(key)
             } else {
                 advance(key, at: now)
             }
         }
         retryStops(at: now)
-        if leavesDevicesToSweep {
-            leavesDevicesToSweep = false
-            actions.append(.assertAnew(.sessionsDropped))
-        }
+        if repairs.takeNeedsSweep() { actions.append(.assertAnew(.sessionsDropped)) }
         retryRoomReads()
         continueAudit(at: now)
         return take()
@@ -87,8 +80,7 @@ extension Shard {
             remindOfSettling()
             for key in sessions.keys { listen(to: key, at: now) }
         }
-        watchesToRead.formUnion(failedReads)
-        failedReads = []
+        reads.retryFailed()
         retryRoomReads()
         return take()
     }
@@ -126,7 +118,7 @@ extension Shard {
         case .presence(let user):
             guard let key = watches.key(of: user) else { break }
             watches.change(key) { $0.phase = .reading }
-            watchesToRead.insert(key)
+            reads.insert(key)
         case .typing(let conversation), .members(let conversation):
             if let key = rooms.key(of: conversation) { roomSubscribed(key, topic) }
         case .worker:
@@ -172,7 +164,7 @@ extension Shard {
 
     private mutating func readAllAgain(authoritatively: Bool) {
         for key in watches.keys { watches.change(key) { $0.nextReadIsAuthoritative = authoritatively } }
-        watchesToRead.formUnion(watches.keys)
+        reads.insert(watches.keys)
         for key in rooms.keys { readRoomAgain(key) }
     }
 
@@ -180,17 +172,16 @@ extension Shard {
         for key in watches.keys { watches.change(key) { $0.clockSetBack() } }
     }
 
-    /// Requests reads of the users in `watchesToRead`, except those whose channel is not confirmed; its confirmation
+    /// Requests the reads of users that are due, except those whose channel is not confirmed; its confirmation
     /// asks again.
     mutating func askForReads(at now: Instant) {
-        guard redis.answersReads, !watchesToRead.isEmpty else { return }
+        guard redis.answersReads, reads.hasWatches else { return }
         var ordinary: [UserID] = []
         var authoritative: [UserID] = []
-        for key in watchesToRead.sorted(by: { $0.index < $1.index }) {
+        for key in reads.takeWatches() {
             guard let read = watches.change(key, { $0.readBegan() }) ?? nil else { continue }
             if read.isAuthoritative { authoritative.append(read.user) } else { ordinary.append(read.user) }
         }
-        watchesToRead = []
         let known = redis.known(at: now)
         askForReads(of: ordinary, isAuthoritative: false, known: known)
         askForReads(of: authoritative, isAuthoritative: true, known: known)
@@ -206,8 +197,8 @@ extension Shard {
 
     private mutating func retryStops(at now: Instant) {
         guard redis.takesWrites else { return }
-        for stop in pendingStops.takeFailed(at: redis.time(at: now)) {
-            pendingStops.sent(stop)
+        for stop in repairs.stops.takeFailed(at: redis.time(at: now)) {
+            repairs.stops.sent(stop)
             actions.append(.store(.stopTyping(.init(stop: stop))))
         }
     }

@@ -12,7 +12,7 @@ extension Shard {
 
     /// Handles a published typing change that only a later version can parse: reads the conversation instead.
     package mutating func typingUnreadable(in conversation: ConversationID) {
-        if let key = rooms.key(of: conversation) { roomsToRead.insert(key) }
+        if let key = rooms.key(of: conversation) { reads.insert(key) }
     }
 
     /// Handles a published member change: added, renamed, removed, or all replaced.
@@ -124,16 +124,15 @@ extension Shard {
         rooms.change(key) { _ = $0.pendingJoins.takeUnread() }
     }
 
-    /// Reads the typists of rooms in `roomsToRead`. Rooms whose channels are not confirmed are read on confirmation,
+    /// Requests the reads of typists that are due. Rooms whose channels are not confirmed are read on confirmation,
     /// and all rooms are read when Redis is back.
     mutating func readUnclearRooms() {
-        for key in roomsToRead.sorted(by: { $0.index < $1.index }) where redis.answersReads {
+        for key in reads.takeRooms() where redis.answersReads {
             guard let room = rooms[key], room.phase == .reading || room.phase == .live,
                 let user = room.sessions.keys.first.flatMap({ sessions[$0]?.user }) ?? room.pendingJoins.users.min()
             else { continue }
             read(RoomRead(conversation: room.conversation, user: user, withTyping: true, mostMembers: 0), for: key)
         }
-        roomsToRead = []
     }
 
     mutating func retryRoomReads() {

@@ -245,7 +245,7 @@ extension Shard {
     private mutating func limitLingering() {
         while let oldest = sessions.nextToDrop(settings.bounds), let recorder = sessions[oldest]?.recorder {
             if recorder.mayLeaveDevice {
-                leavesDevicesToSweep = true
+                repairs.leftDevice()
             } else if let list = recorder.listToLeave {
                 let unlist = StoreRequest.Unlist(name: recorder.name, incarnation: list, key: oldest)
                 actions.append(.store(.unlist(unlist)))
@@ -257,7 +257,7 @@ extension Shard {
 
     mutating func forget(_ key: SessionKey) {
         sessions.remove(key)
-        blocked.remove(key)
+        repairs.forget(key)
         timers.forget(.session(key))
     }
 

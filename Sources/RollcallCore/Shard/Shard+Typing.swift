@@ -28,15 +28,15 @@ extension Shard {
         let isTyping = sessions.read(key) { session in
             session.senders.contains { $0.conversation == signal.conversation && $0.typing.isSignalled }
         }
-        guard isTyping != true, !pendingStops.contains(signal) else { return }
-        pendingStops.sent(signal)
+        guard isTyping != true, !repairs.stops.contains(signal) else { return }
+        repairs.stops.sent(signal)
         actions.append(.store(.stopTyping(.init(stop: signal))))
     }
 
     /// Handles a stop that was published, or came too late to change anything.
     package mutating func typingStopped(_ stop: TypingSignal) -> [ShardAction] {
         tally.typingPublished += 1
-        for waiting in pendingStops.published(stop) { acknowledge(waiting.id, to: waiting.session) }
+        for waiting in repairs.stops.published(stop) { acknowledge(waiting.id, to: waiting.session) }
         return take()
     }
 
@@ -48,7 +48,7 @@ extension Shard {
 
     /// Handles a stop that did not reach Redis. It is retried until its expiry.
     package mutating func stopFailed(_ stop: TypingSignal, at now: Instant) -> [ShardAction] {
-        for waiting in pendingStops.failed(stop, at: redis.time(at: now)) {
+        for waiting in repairs.stops.failed(stop, at: redis.time(at: now)) {
             answerUnavailable(waiting.session, id: waiting.id)
         }
         return take()
@@ -85,10 +85,10 @@ extension Shard {
     ) {
         guard let id else { return }
         guard let name = sessions.read(key, { $0.recorder?.name }) ?? nil else { return acknowledge(id, to: key) }
-        switch pendingStops.delivery(of: name, in: conversation, at: redis.time(at: now)) {
+        switch repairs.stops.delivery(of: name, in: conversation, at: redis.time(at: now)) {
         case .published: acknowledge(id, to: key)
         case .inFlight:
-            pendingStops.ackWhenPublished(PendingStops.Waiting(session: key, id: id), name, in: conversation)
+            repairs.stops.ackWhenPublished(PendingStops.Waiting(session: key, id: id), name, in: conversation)
         case .failed: answerUnavailable(key, id: id)
         }
     }
@@ -126,7 +126,7 @@ extension Shard {
             actions.append(.store(.signalTyping(.init(signal: signal, key: key, id: id))))
         case .stop(let expiry):
             let stop = TypingSignal(user: name.user, device: name.device, conversation: conversation, expiry: expiry)
-            pendingStops.sent(stop)
+            repairs.stops.sent(stop)
             actions.append(.store(.stopTyping(.init(stop: stop))))
         }
     }

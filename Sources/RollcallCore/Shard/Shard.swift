@@ -29,27 +29,18 @@ public struct Shard: Sendable {
     let settings: ShardSettings
     var redis: RedisState
     var sessions: SessionTable
+    /// The conversations that sessions have joined or are joining.
     var rooms = NamedTable<Room>()
+    /// The users that sessions watch.
     var watches = NamedTable<Watch>()
-
+    var reads = DueReads()
+    var repairs = WriteRepairs()
+    var fanOut = FanOut()
     var lookups: LookupBudgets
     var timers = Timers<Reminder>()
     var actions: [ShardAction] = []
-    /// Sessions whose last step failed; the next heartbeat retries them.
-    var blocked: Set<SessionKey> = []
-    /// Typing stops in flight to Redis, or not delivered to it.
-    var pendingStops = PendingStops()
-    /// Whether a session was dropped whose device, or entry on the worker's list, is still in Redis. Only a sweep of
-    /// this incarnation removes that.
-    var leavesDevicesToSweep = false
-    var fanOut = FanOut()
-    /// Rooms with a published change that this version cannot read.
-    var roomsToRead: Set<RoomKey> = []
-    var watchesToRead: Set<WatchKey> = []
-    /// Watches whose read failed; the next heartbeat retries them.
-    var failedReads: Set<WatchKey> = []
-    /// The progress of the audit.
-    var audit = Audit()
+    /// Counters of what has happened so far.
+    public internal(set) var tally = ShardTally()
 
     /// - Parameters:
     ///   - worker: the worker's name in `welcome` before it holds a lease.
@@ -63,9 +54,6 @@ public struct Shard: Sendable {
         redis = RedisState(worker: worker, clock: clock, settings)
         lookups = LookupBudgets(settings)
     }
-
-    /// Counters of what has happened so far.
-    public internal(set) var tally = ShardTally()
 
     /// The number of welcomed and connected sessions.
     public var openSessionCount: Int { sessions.openCount }

@@ -54,5 +54,5 @@ extension Shard {
     /// Rooms, member lists and users with changes that were not sent yet.
     public var untoldCount: Int { fanOut.changeCount }
     /// Sessions whose last decision is not in Redis because the last attempt failed.
-    public var unwrittenCount: Int { blocked.count }
+    public var unwrittenCount: Int { repairs.blockedCount }
 }

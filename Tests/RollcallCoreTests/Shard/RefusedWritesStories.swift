@@ -167,7 +167,7 @@ import Testing
             stage.settle()
             stage.forgetWhatWasSaid()
         }
-        #expect(stage.shard.pendingStops.count == 10)
+        #expect(stage.shard.repairs.stops.count == 10)
         stage.forgetWrites()
         return stage
     }
@@ -177,7 +177,7 @@ import Testing
         let stage = typingWhileRefused()
         stage.redisTakesWrites(leaseStands: true)
         stage.settle()
-        #expect(stage.writes == ["stop": 10] && stage.shard.pendingStops.count == 0)
+        #expect(stage.writes == ["stop": 10] && stage.shard.repairs.stops.count == 0)
     }
 
     @Test("a stop is not sent after the typing that it ends would have expired")

@@ -288,8 +288,8 @@ final class Stage {
         [
             "sessions": shard.sessions.count, "lingering": shard.lingeringSessionCount, "rooms": shard.rooms.count,
             "watches": shard.watches.count,
-            "blocked": shard.blocked.count, "pending stops": shard.pendingStops.count,
-            "reads": shard.watchesToRead.count + shard.failedReads.count + shard.roomsToRead.count,
+            "blocked": shard.unwrittenCount, "pending stops": shard.repairs.stops.count,
+            "reads": shard.reads.count,
             "pending updates": shard.fanOut.pendingCount,
             "subscriptions": confirmed.count + unconfirmed.count,
         ].filter { $0.value > 0 }

@@ -1,0 +1,38 @@
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite struct DueReadsTests {
+    private let watches: [WatchKey]
+    private let room: RoomKey
+    private var reads = DueReads()
+
+    init() {
+        var watches = SlotMap<Watch>()
+        self.watches = (0..<3).map { watches.insert(Watch(user: try! UserID("u\($0)"))) }
+        var rooms = SlotMap<Room>()
+        room = rooms.insert(Room(conversation: "c"))
+    }
+
+    @Test("users and rooms are read once each, in slot order")
+    mutating func once() {
+        reads.insert(watches[2])
+        reads.insert([watches[0], watches[2]])
+        reads.insert(room)
+        reads.insert(room)
+        #expect(reads.hasWatches && reads.count == 3)
+        #expect(reads.takeWatches() == [watches[0], watches[2]] && reads.takeRooms() == [room])
+        #expect(!reads.hasWatches && reads.count == 0 && reads.takeRooms().isEmpty)
+    }
+
+    @Test("a failed read is due again after a heartbeat, unless nobody watches the user any more")
+    mutating func failed() {
+        for watch in watches { reads.retryLater(watch) }
+        #expect(!reads.hasWatches && reads.count == 3)
+        reads.forget(watches[0])
+        reads.retryFailed()
+        reads.forget(watches[1])
+        #expect(reads.takeWatches() == [watches[2]] && reads.count == 0)
+    }
+}
