@@ -102,14 +102,20 @@ package.targets += [
     library(
         "RollcallRedis", uses: ["CHiredis", "RollcallModel", "Logging", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"],
         embeds: ["Scripts"]),
-    library(
-        "RollcallWorker",
-        uses: [
+    .target(
+        name: "RollcallWorker",
+        dependencies: dependencies([
             "RollcallCore", "RollcallModel", "RollcallRedis", "AsyncHTTPClient", "Configuration", "Crypto",
             "Hummingbird", "JWTKit", "Logging", "Metrics", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix",
             "NIOSSL", "NIOWebSocket", "ServiceLifecycle", "Yams",
+        ]),
+        path: "Sources",
+        sources: [
+            "RollcallAdmin", "RollcallConfiguration", "RollcallDoctor", "RollcallEdge", "RollcallListener",
+            "RollcallShards", "RollcallWorker",
         ],
-        embeds: ["Live", "Resources/openapi.yaml"]),
+        resources: [.embedInCode("RollcallAdmin/Live"), .embedInCode("RollcallAdmin/Resources/openapi.yaml")],
+        swiftSettings: swiftSettings + strict),
     library(
         "RollcallClient",
         uses: [

@@ -33,12 +33,13 @@ def constants(file, kind):
 
 def statuses():
     """The status codes of refused handshakes, by their HTTP names."""
-    names = re.findall(r"status: \.(\w+)", sources("RollcallWorker/Edge/Handshake/Refusal.swift"))
+    names = re.findall(r"status: \.(\w+)", sources("RollcallEdge/Handshake/Refusal.swift"))
     return [str(http.HTTPStatus[re.sub("([A-Z])", r"_\1", name).upper()].value) for name in names]
 
 
 def logged():
-    code = sources("RollcallRedis/**/*.swift", "RollcallWorker/**/*.swift", "RollcallNode/**/*.swift")
+    parts = ("Admin", "Configuration", "Edge", "Listener", "Node", "Redis", "Shards", "Worker")
+    code = sources(*(f"Rollcall{part}/**/*.swift" for part in parts))
     return re.findall(r'\.(?:warning|error|critical)\(\s*"([^"]+)"', code)
 
 
@@ -46,19 +47,19 @@ def exits():
     return ["0", "1", "64", *re.findall(r"ExitCode\((\d+)\)", sources("rollcall/Rollcall.swift"))]
 
 
-WORKER, MESSAGES = "RollcallWorker", "RollcallModel/Messages"
+SHARDS, MESSAGES = "RollcallShards", "RollcallModel/Messages"
 
 
 @pytest.mark.parametrize("title, wanted", [
     ("Exit codes", exits()),
-    ("Problems of the configuration", cases(f"{WORKER}/Configuration/ConfigurationProblem.swift", "Code")),
+    ("Problems of the configuration", cases(f"{SHARDS}/Configuration/ConfigurationProblem.swift", "Code")),
     ("What the log says", logged()),
     ("Answers to the handshake", statuses()),
     ("Close codes", constants(f"{MESSAGES}/CloseCode.swift", "CloseCode")),
     ("Reasons of a goodbye", constants(f"{MESSAGES}/CloseCode.swift", "GoodbyeReason")),
     ("Errors in a session", constants(f"{MESSAGES}/MessageError.swift", "Code")),
-    ("Refused tokens", cases(f"{WORKER}/Authentication/AuthenticationError.swift", "Code")),
-    ("Problems of the admin port", cases(f"{WORKER}/Admin/AdminProblem.swift", "Code")),
+    ("Refused tokens", cases(f"{SHARDS}/Authentication/AuthenticationError.swift", "Code")),
+    ("Problems of the admin port", cases("RollcallAdmin/AdminProblem.swift", "Code")),
     ("Errors of the clients", cases("RollcallClient/RollcallError.swift", "Code")),
 ], ids=lambda value: value if isinstance(value, str) else "")
 def test_the_page_has_what_the_sources_have(title, wanted):
@@ -67,7 +68,7 @@ def test_the_page_has_what_the_sources_have(title, wanted):
 
 
 def test_the_page_says_why_a_worker_does_not_start():
-    sentences = sources("RollcallWorker/CannotServe.swift", "RollcallWorker/ListenError.swift")
+    sentences = sources("RollcallShards/CannotServe.swift", "RollcallListener/ListenError.swift")
     for words in ("no Redis at", "another program does", "ports below 1024 need a privilege", "has no such address"):
         assert words in sentences and words in PAGE
 

@@ -22,7 +22,7 @@ def made_release(tmp_path_factory):
         shutil.copy(ROOT / name, folder)
     for name in ("scripts", "Config"):
         shutil.copytree(ROOT / name, folder / name)
-    version = "Sources/RollcallWorker/Node/HeartbeatText.swift"
+    version = "Sources/RollcallShards/Node/HeartbeatText.swift"
     (folder / version).parent.mkdir(parents=True)
     shutil.copy(ROOT / version, folder / version)
     built = folder / ".build/release/rollcall"

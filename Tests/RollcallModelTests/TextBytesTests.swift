@@ -57,14 +57,18 @@ struct TextBytesTests {
         "RollcallRedis/Commands/ClusterCommands.swift": ["[String: Script]"],  // names of Rollcall's scripts
         "RollcallRedis/Commands/CommandConnection.swift": ["[String: String]", "Set(scripts"],
         "RollcallRedis/TLS/TLSFailure.swift": [".contains(\""],  // the words of BoringSSL
-        "RollcallWorker/Admin/AdminLive.swift": ["[String: String]"],  // facts of the log, by constant keys
-        "RollcallWorker/Admin/AdminProblem.swift": ["JSONEncoder"],  // answers with fixed fields
-        "RollcallWorker/Edge/Handshake/OriginPolicy.swift": ["Set<String>", ".contains(\"*\")"],  // of origins
-        "RollcallWorker/Edge/Handshake/Handshake.swift": [
+        "RollcallAdmin/AdminLive.swift": ["[String: String]"],  // facts of the log, by constant keys
+        "RollcallAdmin/EventRing.swift": ["[String: String]"],
+        "RollcallAdmin/AdminProblem.swift": ["JSONEncoder"],  // answers with fixed fields
+        "RollcallAdmin/Prometheus/PrometheusMetrics.swift": ["[String: Family]"],  // names of metrics
+        "RollcallAdmin/Prometheus/ProcessFigures.swift": ["/proc/", ".split(separator: \" \")"],  // the kernel's words
+        "RollcallEdge/Handshake/OriginPolicy.swift": ["Set<String>", ".contains(\"*\")"],  // of origins
+        "RollcallEdge/Handshake/Handshake.swift": [
             ".contains(\"websocket\")", ".contains(\"upgrade\")", "content-length",  // in lists of words
         ],
         "RollcallRedis/Topology/RedisDeployment+URL.swift": ["database: String(parts.path.drop"],  // a number
-        "RollcallWorker/Edge/Handshake/Refusal.swift": ["[String: String]"],  // Rollcall's headers
+        "RollcallListener/ListenError.swift": [".contains(\":\")"],  // in the host of a setting
+        "RollcallEdge/Handshake/Refusal.swift": ["[String: String]"],  // Rollcall's headers
     ]
 
     /// Operations on `Character`s, or that treat canonically equal texts as the same.
@@ -77,7 +81,8 @@ struct TextBytesTests {
             .deletingLastPathComponent().appending(path: "Sources")
         let folders =
             ["RollcallModel", "RollcallCore", "RollcallRedis"]
-            + ["Admin", "Edge", "Local", "Node", "Shard"].map { "RollcallWorker/\($0)" }
+            + ["RollcallAdmin", "RollcallEdge", "RollcallListener"]
+            + ["Local", "Node", "Shard"].map { "RollcallShards/\($0)" }
         var found: [String] = []
         var files = 0
         for folder in folders {

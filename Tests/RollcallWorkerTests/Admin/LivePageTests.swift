@@ -6,7 +6,7 @@ import Testing
 @Suite("The live page")
 struct LivePageTests {
     private static let folder = URL(filePath: #filePath)
-        .appending(path: "../../../../Sources/RollcallWorker/Live").standardized
+        .appending(path: "../../../../Sources/RollcallAdmin/Live").standardized
 
     @Test("is served without a token, with all of its files as they are in the sources")
     func files() async throws {
