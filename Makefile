@@ -159,11 +159,12 @@ browser-module: ## make rollcall.js from the modules in Sources/RollcallBrowser/
 	@scripts/inline-words
 	@scripts/bundle
 
-lint: ## check the formatting of Swift, the syntax of scripts, and that rollcall.js is current
+lint: ## check the formatting of Swift, the syntax of scripts, that rollcall.js is current, and what a node is built from
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 	@for script in $(SHELL_SCRIPTS); do bash -n $$script || exit 1; done
 	@scripts/inline-words --check
 	@scripts/bundle --check
+	@SWIFT="$(SWIFT)" scripts/check-targets
 
 format: ## format the Swift sources in place
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)

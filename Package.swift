@@ -1,33 +1,29 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Which package each product of others comes from. What is not listed here is a target of this package.
-let packageOfProduct = [
-    "ArgumentParser": "swift-argument-parser",
-    "AsyncHTTPClient": "async-http-client",
-    "Configuration": "swift-configuration",
-    "Crypto": "swift-crypto",
-    "DequeModule": "swift-collections",
-    "HeapModule": "swift-collections",
-    "Histogram": "hdrhistogram-swift",
-    "Hummingbird": "hummingbird",
-    "HummingbirdTesting": "hummingbird",
-    "JWTKit": "jwt-kit",
-    "Logging": "swift-log",
-    "Metrics": "swift-metrics",
-    "MetricsTestKit": "swift-metrics",
-    "NIOConcurrencyHelpers": "swift-nio",
-    "NIOCore": "swift-nio",
-    "NIOEmbedded": "swift-nio",
-    "NIOHTTP1": "swift-nio",
-    "NIOPosix": "swift-nio",
-    "NIOSSL": "swift-nio-ssl",
-    "NIOTLS": "swift-nio",
-    "NIOWebSocket": "swift-nio",
-    "ServiceLifecycle": "swift-service-lifecycle",
-    "UnixSignals": "swift-service-lifecycle",
-    "Yams": "Yams",
+/// What most parts with sockets use of SwiftNIO.
+let nio = ["NIOConcurrencyHelpers", "NIOCore", "NIOPosix"]
+
+// The products of other packages that this one uses. What is not listed here is a target of this package.
+let productsOfPackages = [
+    "Yams": ["Yams"],
+    "async-http-client": ["AsyncHTTPClient"],
+    "hdrhistogram-swift": ["Histogram"],
+    "hummingbird": ["Hummingbird", "HummingbirdTesting"],
+    "jwt-kit": ["JWTKit"],
+    "swift-argument-parser": ["ArgumentParser"],
+    "swift-collections": ["DequeModule", "HeapModule"],
+    "swift-configuration": ["Configuration"],
+    "swift-crypto": ["Crypto"],
+    "swift-log": ["Logging"],
+    "swift-metrics": ["Metrics", "MetricsTestKit"],
+    "swift-nio": nio + ["NIOEmbedded", "NIOHTTP1", "NIOTLS", "NIOWebSocket"],
+    "swift-nio-ssl": ["NIOSSL"],
+    "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
 ]
+
+let packageOfProduct = Dictionary(
+    uniqueKeysWithValues: productsOfPackages.flatMap { package, products in products.map { ($0, package) } })
 
 func dependencies(_ names: [String]) -> [Target.Dependency] {
     names.map { name in packageOfProduct[name].map { .product(name: name, package: $0) } ?? .byName(name: name) }
@@ -70,6 +66,7 @@ let package = Package(
     products: [
         .library(name: "RollcallBrowser", targets: ["RollcallBrowser"]),
         .library(name: "RollcallClient", targets: ["RollcallClient"]),
+        .library(name: "RollcallConfiguration", targets: ["RollcallConfiguration"]),
         .library(name: "RollcallNode", targets: ["RollcallNode"]),
         .library(name: "RollcallTesting", targets: ["RollcallTesting"]),
         .library(name: "RollcallWorker", targets: ["RollcallWorker"]),
@@ -102,48 +99,62 @@ package.targets += [
     library(
         "RollcallRedis", uses: ["CHiredis", "RollcallModel", "Logging", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"],
         embeds: ["Scripts"]),
-    .target(
-        name: "RollcallWorker",
-        dependencies: dependencies([
-            "RollcallCore", "RollcallModel", "RollcallRedis", "AsyncHTTPClient", "Configuration", "Crypto",
-            "Hummingbird", "JWTKit", "Logging", "Metrics", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix",
-            "NIOSSL", "NIOWebSocket", "ServiceLifecycle", "Yams",
-        ]),
-        path: "Sources",
-        sources: [
-            "RollcallAdmin", "RollcallConfiguration", "RollcallDoctor", "RollcallEdge", "RollcallListener",
-            "RollcallShards", "RollcallWorker",
-        ],
-        resources: [.embedInCode("RollcallAdmin/Live"), .embedInCode("RollcallAdmin/Resources/openapi.yaml")],
-        swiftSettings: swiftSettings + strict),
     library(
-        "RollcallClient",
+        "RollcallShards",
+        uses: nio + [
+            "RollcallCore", "RollcallModel", "RollcallRedis", "Logging", "Metrics", "NIOSSL", "ServiceLifecycle",
+        ]),
+    library(
+        "RollcallListener",
+        uses: ["RollcallModel", "RollcallShards", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOSSL"]),
+    library(
+        "RollcallEdge",
+        uses: nio + [
+            "RollcallListener", "RollcallModel", "RollcallShards", "Crypto", "Logging", "Metrics", "NIOHTTP1", "NIOSSL",
+        ]),
+    library(
+        "RollcallConfiguration",
         uses: [
-            "RollcallModel", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS",
-            "NIOWebSocket",
-        ],
+            "RollcallListener", "RollcallModel", "RollcallRedis", "RollcallShards", "AsyncHTTPClient", "Configuration",
+            "JWTKit", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOSSL", "Yams",
+        ]),
+    library(
+        "RollcallAdmin",
+        uses: nio + [
+            "RollcallConfiguration", "RollcallCore", "RollcallListener", "RollcallModel", "RollcallShards", "Crypto",
+            "Hummingbird", "Logging", "Metrics", "NIOHTTP1", "NIOSSL", "ServiceLifecycle",
+        ], embeds: ["Live", "Resources/openapi.yaml"]),
+    library(
+        "RollcallDoctor",
+        uses: [
+            "RollcallConfiguration", "RollcallListener", "RollcallModel", "RollcallRedis", "RollcallShards",
+            "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+        ]),
+    library(
+        "RollcallWorker",
+        uses: nio + [
+            "RollcallAdmin", "RollcallConfiguration", "RollcallEdge", "RollcallListener", "RollcallModel",
+            "RollcallShards", "Logging", "Metrics", "ServiceLifecycle",
+        ]),
+    library(
+        "RollcallClient", uses: nio + ["RollcallModel", "NIOHTTP1", "NIOSSL", "NIOTLS", "NIOWebSocket"],
         embeds: ["Text/words.json"]),
     library("RollcallBrowser", exclude: ["JavaScript"], embeds: ["Module"]),
     library(
         "RollcallNode",
-        uses: [
-            "RollcallClient", "RollcallModel", "RollcallWorker", "Logging", "NIOConcurrencyHelpers", "NIOCore",
-            "NIOPosix", "ServiceLifecycle",
-        ]),
+        uses: nio + ["RollcallClient", "RollcallModel", "RollcallShards", "Logging", "ServiceLifecycle"]),
     library(
-        "RollcallTesting",
-        uses: ["RollcallClient", "RollcallModel", "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded"]),
+        "RollcallTesting", uses: ["RollcallClient", "RollcallModel", "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded"]),
     library("RollcallLoad", uses: ["CPoller", "RollcallClient", "RollcallModel", "HeapModule", "Histogram"]),
     library("RollcallTerminal", uses: ["RollcallClient", "RollcallModel"]),
     library("Spawning"),
     program(
         "rollcall",
         uses: [
-            "RollcallBrowser", "RollcallClient", "RollcallLoad", "RollcallModel", "RollcallTerminal", "RollcallWorker",
-            "Spawning", "ArgumentParser", "Hummingbird", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
-            "ServiceLifecycle", "UnixSignals",
-        ],
-        embeds: ["Demo"]),
+            "RollcallBrowser", "RollcallClient", "RollcallDoctor", "RollcallLoad", "RollcallModel", "RollcallTerminal",
+            "RollcallWorker", "Spawning", "ArgumentParser", "Hummingbird", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "NIOSSL", "ServiceLifecycle", "UnixSignals",
+        ], embeds: ["Demo"]),
     program("rooms", uses: ["RollcallNode", "Hummingbird"], path: "Examples/Rooms"),
 ]
 
@@ -152,17 +163,14 @@ package.targets += [
     library("TestSupport", uses: ["Spawning"], path: "Tests/TestSupport", exclude: ["Clock/settable_clock.c"]),
     library("RedisTwin", uses: ["RollcallCore", "RollcallModel"], path: "Tests/RedisTwin"),
     library("FoundationCodec", uses: ["RollcallModel"], path: "Tests/FoundationCodec"),
-    library(
-        "Harness",
-        uses: ["RollcallClient", "RollcallModel", "TestSupport", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix"],
-        path: "Tests/Harness"),
+    library("Harness", uses: nio + ["RollcallClient", "RollcallModel", "TestSupport"], path: "Tests/Harness"),
 ]
 
 // Unit tests.
 package.targets += [
     tests(
-        "RollcallModelTests", uses: ["FoundationCodec", "RollcallModel", "TestSupport"],
-        exclude: ["golden-frames.json"]),
+        "RollcallModelTests", uses: ["FoundationCodec", "RollcallModel", "TestSupport"], exclude: ["golden-frames.json"]
+    ),
     tests("RollcallCoreTests", uses: ["RedisTwin", "RollcallCore", "RollcallModel", "TestSupport"]),
     tests(
         "RollcallRedisTests",
@@ -172,18 +180,17 @@ package.targets += [
         ]),
     tests(
         "RollcallWorkerTests",
-        uses: [
-            "RollcallCore", "RollcallModel", "RollcallRedis", "RollcallWorker", "TestSupport", "Hummingbird",
-            "HummingbirdTesting", "JWTKit", "Logging", "Metrics", "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded",
-            "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "ServiceLifecycle", "Yams",
+        uses: nio + [
+            "RollcallAdmin", "RollcallConfiguration", "RollcallCore", "RollcallDoctor", "RollcallEdge",
+            "RollcallListener", "RollcallModel", "RollcallRedis", "RollcallShards", "RollcallWorker", "TestSupport",
+            "Hummingbird", "HummingbirdTesting", "JWTKit", "Logging", "Metrics", "NIOEmbedded", "NIOHTTP1", "NIOSSL",
+            "NIOTLS", "ServiceLifecycle", "Yams",
         ]),
     tests(
         "RollcallClientTests",
-        uses: [
-            "RollcallClient", "RollcallModel", "TestSupport", "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded",
-            "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket",
-        ],
-        exclude: ["Text/golden.json"]),
+        uses: nio + [
+            "RollcallClient", "RollcallModel", "TestSupport", "NIOEmbedded", "NIOHTTP1", "NIOSSL", "NIOWebSocket",
+        ], exclude: ["Text/golden.json"]),
     tests("RollcallTestingTests", uses: ["RollcallTesting"]),
     tests("RollcallLoadTests", uses: ["RollcallClient", "RollcallLoad", "RollcallModel", "TestSupport"]),
     tests("RollcallTerminalTests", uses: ["RollcallClient", "RollcallModel", "RollcallTerminal", "TestSupport"]),
@@ -202,22 +209,13 @@ package.targets += [
         uses: [
             "RedisTwin", "RollcallClient", "RollcallCore", "RollcallModel", "TestSupport", "DequeModule", "HeapModule",
             "NIOCore",
-        ],
-        path: "Tests/Simulation"),
+        ], path: "Tests/Simulation"),
     program("simulate", uses: ["Simulation", "ArgumentParser"], path: "Tests/Simulate"),
     tests("SimulationTests", uses: ["Harness", "Simulation"]),
     library(
-        "FaultSuite",
-        uses: [
-            "Harness", "RollcallClient", "TestSupport", "Crypto", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix",
-        ],
-        path: "Tests/FaultSuite"),
+        "FaultSuite", uses: nio + ["Harness", "RollcallClient", "TestSupport", "Crypto"], path: "Tests/FaultSuite"),
     program("faults", uses: ["FaultSuite", "TestSupport", "ArgumentParser"], path: "Tests/Faults"),
-    tests(
-        "FaultSuiteTests",
-        uses: [
-            "FaultSuite", "Harness", "RollcallClient", "TestSupport", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix",
-        ]),
+    tests("FaultSuiteTests", uses: nio + ["FaultSuite", "Harness", "RollcallClient", "TestSupport"]),
     library(
         "AttackSuite", uses: ["Harness", "TestSupport", "Crypto", "NIOConcurrencyHelpers", "NIOCore"],
         path: "Tests/AttackSuite"),
@@ -253,10 +251,9 @@ package.targets += [
     program(
         "micro-bench",
         uses: [
-            "CAllocations", "RedisTwin", "RollcallClient", "RollcallCore", "RollcallModel", "RollcallRedis",
-            "RollcallWorker", "ArgumentParser", "Logging", "NIOCore", "NIOEmbedded",
-        ],
-        path: "Benchmarks/Micro", exclude: ["allocations.txt"]),
+            "CAllocations", "RedisTwin", "RollcallClient", "RollcallCore", "RollcallEdge", "RollcallModel",
+            "RollcallRedis", "ArgumentParser", "Logging", "NIOCore", "NIOEmbedded",
+        ], path: "Benchmarks/Micro", exclude: ["allocations.txt"]),
     program("crowd-bench", uses: ["RollcallCore", "RollcallModel"], path: "Benchmarks/Crowd"),
 ]
 
@@ -271,8 +268,7 @@ package.targets += [
             uses: [
                 "Harness", "RollcallClient", "RollcallLoad", "RollcallModel", "RollcallRedis", "RollcallWorker",
                 "TestSupport", "ArgumentParser",
-            ],
-            path: "Benchmarks/Suite"),
+            ], path: "Benchmarks/Suite"),
     ]
 #endif
 
@@ -284,9 +280,8 @@ if Context.environment["ROLLCALL_FUZZ"] != nil {
         program(
             "fuzz",
             uses: [
-                "CFuzzer", "FoundationCodec", "RedisTwin", "RollcallCore", "RollcallModel", "RollcallRedis",
-                "RollcallWorker", "TestSupport", "NIOCore",
-            ],
-            path: "Tests/Fuzz/Targets"),
+                "CFuzzer", "FoundationCodec", "RedisTwin", "RollcallConfiguration", "RollcallCore", "RollcallEdge",
+                "RollcallModel", "RollcallRedis", "TestSupport", "NIOCore",
+            ], path: "Tests/Fuzz/Targets"),
     ]
 }

@@ -5,9 +5,9 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import RollcallClient
+import RollcallEdge
 import RollcallModel
 import RollcallRedis
-import RollcallWorker
 
 func measureWire(_ bench: inout Bench) {
     measureFrames(&bench)

@@ -3,7 +3,9 @@
 import Crypto
 import Hummingbird
 import Logging
+import RollcallConfiguration
 import RollcallModel
+import RollcallShards
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -2,13 +2,15 @@
 // must therefore arrive in time, and a full port closes the connection that has been silent longest.
 
 import NIOConcurrencyHelpers
-import NIOCore
+package import NIOCore
 import NIOHTTP1
+import RollcallListener
+import RollcallShards
 
 /// The open connections of all event loops.
-final class AdminConnections: Sendable {
+package final class AdminConnections: Sendable {
     /// The most open connections.
-    static let most = 128
+    static let most = OpenFileLimit.adminConnections
     /// The time limit for a request head, from the connection's start or from the first byte of a later request.
     let headTime: TimeAmount
     /// The time limit for the rest of a request.
@@ -24,7 +26,7 @@ final class AdminConnections: Sendable {
 
     private let standing = NIOLockedValueBox<[ObjectIdentifier: Standing]>([:])
 
-    init(headTime: TimeAmount = .seconds(5), readTime: TimeAmount = .seconds(10)) {
+    package init(headTime: TimeAmount = .seconds(5), readTime: TimeAmount = .seconds(10)) {
         (self.headTime, self.readTime) = (headTime, readTime)
     }
 

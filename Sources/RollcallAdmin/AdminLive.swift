@@ -3,6 +3,7 @@
 internal import Logging
 internal import RollcallCore
 package import RollcallModel
+internal import RollcallShards
 
 /// A snapshot for the live page.
 ///

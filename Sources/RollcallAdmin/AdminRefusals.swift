@@ -5,6 +5,7 @@ import Logging
 import Metrics
 import NIOConcurrencyHelpers
 import NIOCore
+import RollcallShards
 
 /// Counts and logs refused requests.
 final class AdminRefusals: Sendable {

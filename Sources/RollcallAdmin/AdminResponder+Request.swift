@@ -3,7 +3,9 @@
 import Hummingbird
 import NIOCore
 import NIOHTTP1
+import RollcallConfiguration
 import RollcallModel
+import RollcallShards
 
 extension AdminResponder {
     /// Large enough for the members of a large conversation.

@@ -2,6 +2,7 @@
 
 import Hummingbird
 import RollcallModel
+import RollcallShards
 
 extension AdminResponder {
     func sendAway(_ user: UserID, _ request: Request) async throws -> Response {

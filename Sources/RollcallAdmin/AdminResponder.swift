@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import RollcallModel
+import RollcallShards
 
 struct AdminResponder: HTTPResponder {
     typealias Context = AdminContext

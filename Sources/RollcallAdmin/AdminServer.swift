@@ -1,14 +1,16 @@
 // The admin port: HTTP for servers and operators. It is separate from the client port so that it can be kept private.
 
 import Hummingbird
-import Logging
+package import Logging
 import Metrics
-import NIOCore
+package import NIOCore
 import NIOPosix
+package import RollcallListener
+package import RollcallShards
 import ServiceLifecycle
 
 /// Serves the admin port until shutdown.
-struct AdminServer: Service {
+package struct AdminServer: Service {
     private let configuration: WorkerConfiguration.Admin
     private let responder: AdminResponder
     private let tokens: AdminTokenKeeper
@@ -29,7 +31,7 @@ struct AdminServer: Service {
 
     /// - Parameter listening: Called once with the port's address, before any connection is accepted. If the
     ///   configuration names port 0, the address has the port that was picked.
-    init(
+    package init(
         _ configuration: WorkerConfiguration.Admin, node: any OperatorAccess, group: any EventLoopGroup, logger: Logger,
         metrics: PrometheusMetrics? = nil, events: EventRing = EventRing(),
         connections: AdminConnections = AdminConnections(), certificate: CertificateKeeper? = nil,
@@ -55,7 +57,7 @@ struct AdminServer: Service {
     /// health checks can observe the shutdown.
     ///
     /// - Throws: ``ListenError`` if it cannot listen on the configured address; any error of `last`.
-    func run(until last: () async throws -> Void) async throws {
+    package func run(until last: () async throws -> Void) async throws {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         // In a separate service group, because everything in the worker's group is shut down with it.
         var settings = ServiceGroupConfiguration(services: [self], logger: Self.silent)
@@ -77,7 +79,7 @@ struct AdminServer: Service {
     /// Listens and answers until the graceful shutdown of its service group, or until its task is cancelled.
     ///
     /// - Throws: ``ListenError`` if it cannot listen on the configured address.
-    func run() async throws {
+    package func run() async throws {
         let application = Application(
             responder: responder,
             server: .http1(

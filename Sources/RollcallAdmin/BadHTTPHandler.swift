@@ -4,6 +4,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import RollcallListener
 
 /// Adds problem details to a refusal without a body.
 ///

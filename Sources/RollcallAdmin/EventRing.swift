@@ -1,6 +1,6 @@
 // The most recent events of a worker's log, for the live view.
 
-import Logging
+package import Logging
 import NIOConcurrencyHelpers
 import RollcallModel
 
@@ -17,10 +17,12 @@ struct LoggedEvent: Hashable, Sendable {
 }
 
 /// The most recent events; each new one replaces the oldest. Adding takes a lock, because events are rare.
-final class EventRing: Sendable {
+package final class EventRing: Sendable {
     static let most = 100
 
     private let kept = NIOLockedValueBox<[LoggedEvent]>([])
+
+    package init() {}
 
     /// Newest first.
     var events: [LoggedEvent] { kept.withLockedValue { $0.reversed() } }
@@ -44,7 +46,7 @@ extension LoggedEvent {
 
 extension Logger {
     /// The same logger, which also stores events in a ring.
-    func kept(in ring: EventRing) -> Logger {
+    package func kept(in ring: EventRing) -> Logger {
         var logger = self
         logger.handler = RingLog(handler, in: ring)
         return logger

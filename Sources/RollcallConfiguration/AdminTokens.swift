@@ -2,12 +2,10 @@
 // token that can erase users. Changed files are read again. A second line may keep the previous token valid, so tokens
 // rotate without a restart or an interruption.
 
-import Crypto
-import Logging
-import NIOConcurrencyHelpers
+package import RollcallShards
 
 /// What a token permits. Each role includes the roles before it.
-enum AdminRole: String, CaseIterable, Comparable {
+package enum AdminRole: String, CaseIterable, Comparable, Sendable {
     /// Metrics, and everything that needs no token.
     case metrics
     /// Everything that changes nothing.
@@ -15,7 +13,7 @@ enum AdminRole: String, CaseIterable, Comparable {
     case `operator`
 
     /// The setting that names the role's token file.
-    var key: String {
+    package var key: String {
         switch self {
         case .metrics: "admin.metrics_token_file"
         case .read: "admin.read_token_file"
@@ -23,15 +21,15 @@ enum AdminRole: String, CaseIterable, Comparable {
         }
     }
 
-    static func < (left: AdminRole, right: AdminRole) -> Bool {
+    package static func < (left: AdminRole, right: AdminRole) -> Bool {
         (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
     }
 }
 
 extension WorkerConfiguration.Admin {
-    static let shortestToken = 16
+    package static let shortestToken = 16
 
-    func path(_ role: AdminRole) -> String? {
+    package func path(_ role: AdminRole) -> String? {
         switch role {
         case .metrics: metricsTokenFile
         case .read: readTokenFile
@@ -40,7 +38,7 @@ extension WorkerConfiguration.Admin {
     }
 
     /// The contents of the role's file when the configuration was loaded.
-    func contents(_ role: AdminRole) -> Secret? {
+    package func contents(_ role: AdminRole) -> Secret? {
         switch role {
         case .metrics: metricsToken
         case .read: readToken
@@ -50,15 +48,15 @@ extension WorkerConfiguration.Admin {
 }
 
 /// The accepted tokens.
-struct AdminTokens: Sendable {
+package struct AdminTokens: Sendable {
     private var tokens: [AdminRole: [Secret]] = [:]
 
     /// - Parameter contents: The contents of each role's file.
-    init(_ contents: [AdminRole: Secret]) {
+    package init(_ contents: [AdminRole: Secret]) {
         tokens = contents.mapValues(Self.tokens)
     }
 
-    init(_ configuration: WorkerConfiguration.Admin) {
+    package init(_ configuration: WorkerConfiguration.Admin) {
         self.init(
             Dictionary(
                 uniqueKeysWithValues: AdminRole.allCases.compactMap { role in
@@ -67,10 +65,10 @@ struct AdminTokens: Sendable {
     }
 
     /// Whether anyone who can reach the port has all permissions.
-    var isEmpty: Bool { tokens.isEmpty }
+    package var isEmpty: Bool { tokens.isEmpty }
 
     /// Returns the role of a token; `nil` for an unknown token. Takes the same time for every token.
-    func role(of shown: Secret) -> AdminRole? {
+    package func role(of shown: Secret) -> AdminRole? {
         var found: AdminRole?
         for role in AdminRole.allCases {
             for token in tokens[role] ?? [] where token == shown { found = role }
@@ -79,7 +77,7 @@ struct AdminTokens: Sendable {
     }
 
     /// The source of the audit's hash key: the current operator token.
-    var operatorToken: Secret? { tokens[.operator]?.first }
+    package var operatorToken: Secret? { tokens[.operator]?.first }
 
     /// The token in a file, and the previous one if there is a second line.
     private static func tokens(_ contents: Secret) -> [Secret] {
@@ -88,13 +86,13 @@ struct AdminTokens: Sendable {
     }
 
     /// Whether two roles share a token, which would give its holder the stronger role.
-    var areShared: Bool {
+    package var areShared: Bool {
         let all = tokens.values.flatMap { Set($0) }
         return Set(all).count < all.count
     }
 
     /// Returns what is wrong with a file's contents, if anything.
-    static func problem(_ contents: Secret) -> String? {
+    package static func problem(_ contents: Secret) -> String? {
         let tokens = tokens(contents)
         let areFit = tokens.allSatisfy { token in
             token.bytes.count >= WorkerConfiguration.Admin.shortestToken
@@ -104,66 +102,5 @@ struct AdminTokens: Sendable {
         return "the file must have one line with a token of at least \(WorkerConfiguration.Admin.shortestToken) "
             + "printable ASCII characters without spaces (openssl rand -hex 32 > admin.token), and at most one more "
             + "line with the previous token"
-    }
-}
-
-/// Keeps the tokens in sync with their files.
-final class AdminTokenKeeper: Sendable {
-    private let current: NIOLockedValueBox<[AdminRole: Secret]>
-    private let paths: [AdminRole: String]
-    private let logger: Logger
-
-    init(_ configuration: WorkerConfiguration.Admin, logger: Logger) {
-        var (contents, paths): ([AdminRole: Secret], [AdminRole: String]) = ([:], [:])
-        for role in AdminRole.allCases {
-            contents[role] = configuration.contents(role)
-            paths[role] = configuration.path(role)
-        }
-        current = NIOLockedValueBox(contents)
-        self.paths = paths
-        self.logger = logger
-    }
-
-    var tokens: AdminTokens { AdminTokens(current.withLockedValue { $0 }) }
-
-    /// Reads changed files, until the task is cancelled.
-    func run() async {
-        var files = paths.map { (role: $0, path: $1, watch: FileWatch([$1]), problem: RepeatedProblem()) }
-        while !Task.isCancelled {
-            for index in files.indices where files[index].watch.hasChanged() {
-                let (role, path) = (files[index].role, files[index].path)
-                if let reason = take(role, path) {
-                    guard files[index].problem.occurred(reason, at: .now) else { continue }
-                    logger.error(
-                        "a new admin token cannot be used; the previous one stays in use",
-                        metadata: ["key": "\(role.key)", "reason": "\(reason)"])
-                } else {
-                    files[index].problem.ended()
-                    files[index].watch.take()
-                }
-            }
-            try? await Task.sleep(for: FileWatch.interval)
-        }
-    }
-
-    /// - Returns: Why the file cannot be used; `nil` if it can.
-    private func take(_ role: AdminRole, _ path: String) -> String? {
-        let contents: Secret
-        do throws(FileContents.Unreadable) {
-            contents = Secret(try FileContents.read(path).trimmingWhiteSpace)
-        } catch {
-            return error.reason
-        }
-        if let problem = AdminTokens.problem(contents) { return problem }
-        let isNew: Bool? = current.withLockedValue { current in
-            var next = current
-            next[role] = contents
-            guard !AdminTokens(next).areShared else { return nil }
-            defer { current = next }
-            return current != next
-        }
-        guard let isNew else { return "it holds a token of another role" }
-        if isNew { logger.notice("admin token changed", metadata: ["key": "\(role.key)"]) }
-        return nil
     }
 }

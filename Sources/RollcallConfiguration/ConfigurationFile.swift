@@ -2,6 +2,7 @@
 // is not parsed by the configuration library, which drops line numbers and reads YAML's null as the text "null".
 
 import RollcallModel
+import RollcallShards
 import Yams
 
 #if canImport(FoundationEssentials)

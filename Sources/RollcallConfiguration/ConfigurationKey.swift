@@ -1,5 +1,7 @@
 // The list of configuration keys, from which the command line builds its flags and help.
 
+public import RollcallShards
+
 /// A configuration key, as shown on the command line and in documents.
 public struct ConfigurationKey: Hashable, Sendable {
     /// The name, such as `redis.url`, as in the overrides of ``WorkerConfiguration/load(file:environment:overrides:)``.

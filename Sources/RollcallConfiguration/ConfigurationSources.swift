@@ -2,6 +2,7 @@
 // parses its own.
 
 import Configuration
+import RollcallShards
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

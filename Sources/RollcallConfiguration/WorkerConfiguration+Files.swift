@@ -2,6 +2,8 @@
 // without them.
 
 import NIOSSL
+import RollcallListener
+import RollcallShards
 
 extension WorkerConfiguration {
     /// Reads the named files, except those whose keys have errors already.
@@ -70,21 +72,5 @@ extension WorkerConfiguration {
             }
         }
         return problems
-    }
-
-}
-
-extension [UInt8] {
-    /// The contents of a secret or token file, without surrounding white space.
-    var trimmingWhiteSpace: ArraySlice<UInt8> { trimming([0x20, 0x09, 0x0A, 0x0D]) }
-
-    /// The contents of a password file, without line ends. Spaces may be part of the password.
-    var trimmingLineEnds: ArraySlice<UInt8> { trimming([0x0A, 0x0D]) }
-
-    private func trimming(_ bytes: Set<UInt8>) -> ArraySlice<UInt8> {
-        guard let first = firstIndex(where: { !bytes.contains($0) }),
-            let last = lastIndex(where: { !bytes.contains($0) })
-        else { return [] }
-        return self[first...last]
     }
 }

@@ -1,6 +1,8 @@
 // Loads a configuration: parses all sources, reads the named files, and runs every check, so that all errors are
 // reported together.
 
+public import RollcallShards
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else

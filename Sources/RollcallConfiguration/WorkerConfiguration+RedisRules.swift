@@ -1,6 +1,7 @@
 // Rules between the values for Redis addresses and credentials.
 
-import RollcallRedis
+package import RollcallRedis
+package import RollcallShards
 
 extension WorkerConfiguration {
     static let redisRules: [Rule] =
@@ -55,5 +56,5 @@ extension WorkerConfiguration {
 
 extension WorkerConfiguration.Redis {
     /// The parsed URL; `nil` if it is invalid.
-    var deployment: RedisDeployment? { try? RedisDeployment(url: url) }
+    package var deployment: RedisDeployment? { try? RedisDeployment(url: url) }
 }

@@ -1,6 +1,7 @@
 // Rules between values, each with the reason that an operator reads.
 
 import RollcallModel
+public import RollcallShards
 
 extension WorkerConfiguration {
     /// A condition over several keys. It is skipped if one of them is invalid.

@@ -2,12 +2,16 @@
 
 import Logging
 import NIOCore
+import RollcallListener
 import RollcallRedis
+import RollcallShards
 
 extension WorkerConfiguration {
-    static let settings: [Setting] = redis + worker + edge + admin + auth + presence + typing + limits + log
+    static let settings: [Setting] =
+        redisSettings + workerSettings + edgeSettings + adminSettings + authSettings + presenceSettings
+        + typingSettings + limitsSettings + logSettings
 
-    private static let redis: [Setting] = [
+    private static let redisSettings: [Setting] = [
         .text(
             "redis.url", \.redis.url, RedisDeployment.forms, shown: withoutPassword, where: { !$0.isEmpty }),
         .text(
@@ -26,7 +30,7 @@ extension WorkerConfiguration {
         .duration("redis.connect_timeout", \.redis.connectTimeout, in: .milliseconds(10)...(.seconds(300))),
     ]
 
-    private static let worker: [Setting] = [
+    private static let workerSettings: [Setting] = [
         .text(
             "worker.id", \.worker.id, automatic: "",
             "1 to \(Worker.longestID) of the characters A-Z, a-z, 0-9, _ and -",
@@ -36,7 +40,7 @@ extension WorkerConfiguration {
         .duration("worker.drain", \.worker.drain, in: .zero...(.seconds(600))),
     ]
 
-    private static let edge: [Setting] = [
+    private static let edgeSettings: [Setting] = [
         .text("edge.host", \.edge.host, aHost, where: isHost),
         .number("edge.port", \.edge.port, in: 0...65_535),
         .optional(
@@ -57,7 +61,7 @@ extension WorkerConfiguration {
             where: TrustedProxies.isNetwork),
     ]
 
-    private static let admin: [Setting] = [
+    private static let adminSettings: [Setting] = [
         .text("admin.host", \.admin.host, aHost, where: isHost),
         .number("admin.port", \.admin.port, in: 0...65_535),
         .optional("admin.token_file", \.admin.tokenFile, aFile),
@@ -68,7 +72,7 @@ extension WorkerConfiguration {
         .optional("admin.client_authority", \.admin.clientAuthority, aFile),
     ]
 
-    private static let auth: [Setting] = [
+    private static let authSettings: [Setting] = [
         .choice("auth.mode", \.auth.mode),
         .optional("auth.secret_file", \.auth.secretFile, aFile),
         .optional("auth.previous_secret_file", \.auth.previousSecretFile, aFile),
@@ -84,7 +88,7 @@ extension WorkerConfiguration {
         .optional("auth.max_lifetime", \.auth.maxLifetime, in: .seconds(60)...(.seconds(3650 * 86_400))),
     ]
 
-    private static let presence: [Setting] = [
+    private static let presenceSettings: [Setting] = [
         .duration("presence.grace", \.presence.grace, in: .zero...(.seconds(3600))),
         // The delay may occur twice, at the device's worker and at the observer's, and changes must be visible within 2
         // s.
@@ -92,7 +96,7 @@ extension WorkerConfiguration {
         .duration("presence.retention", \.presence.retention, in: .seconds(60)...(.seconds(3650 * 86_400))),
     ]
 
-    private static let typing: [Setting] = [
+    private static let typingSettings: [Setting] = [
         // Clients drop typing users that are not repeated within the expiry plus 2 s, and always within 10 s.
         .duration("typing.expiry", \.typing.expiry, in: .seconds(1)...(.seconds(8))),
         .duration("typing.throttle", \.typing.throttle, in: .zero...(.seconds(7))),
@@ -101,7 +105,7 @@ extension WorkerConfiguration {
         .choice("conversations.default", \.conversations.default),
     ]
 
-    private static let limits: [Setting] = [
+    private static let limitsSettings: [Setting] = [
         .number("limits.sessions", \.limits.sessions, automatic: "0", in: 1...OpenFileLimit.mostSessions),
         .number("limits.sessions_per_user", \.limits.sessionsPerUser, in: 1...1000),
         .number("limits.watched_users", \.limits.watchedUsers, in: 1...100_000),
@@ -117,7 +121,7 @@ extension WorkerConfiguration {
         .number("limits.connection_rate_per_address", \.limits.connectionRatePerAddress, in: 0...1_000_000),
     ]
 
-    private static let log: [Setting] = [
+    private static let logSettings: [Setting] = [
         .choice("log.level", \.log.level),
         .choice("log.format", \.log.format),
     ]

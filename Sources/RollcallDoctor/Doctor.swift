@@ -4,7 +4,9 @@
 package import Logging
 import NIOCore
 import NIOPosix
+import RollcallConfiguration
 import RollcallRedis
+import RollcallShards
 
 #if canImport(FoundationEssentials)
     package import FoundationEssentials

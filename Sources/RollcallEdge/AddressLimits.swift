@@ -1,6 +1,8 @@
 // Limits per client address, over all event loops: open WebSockets, and new ones per second.
 
 import NIOCore
+import RollcallListener
+import RollcallShards
 import Synchronization
 
 /// Enforces `limits.connections_per_address` and `limits.connection_rate_per_address`. Addresses of this machine are

@@ -2,7 +2,9 @@
 // socket when the peer has ended its side too or a timeout passes.
 
 import NIOCore
+import RollcallListener
 import RollcallModel
+import RollcallShards
 
 extension EdgeConnection {
     /// The phases of closing.

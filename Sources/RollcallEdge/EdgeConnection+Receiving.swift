@@ -2,6 +2,7 @@
 
 import Logging
 import NIOCore
+import RollcallShards
 
 extension EdgeConnection {
     /// Decodes input frame by frame, until the connection stops receiving.

@@ -2,7 +2,9 @@
 // a worker holds very many idle ones.
 
 import NIOCore
+import RollcallListener
 import RollcallModel
+import RollcallShards
 
 /// A WebSocket connection. Use on its event loop only.
 final class EdgeConnection: RotaMember {

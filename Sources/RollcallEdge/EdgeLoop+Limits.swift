@@ -3,32 +3,9 @@
 
 import Logging
 import NIOCore
-import RollcallCore
+import RollcallListener
 import RollcallModel
-
-/// All limits of the edge. The names are values of the metric label `limit` and do not change.
-enum Limit: String, CaseIterable {
-    case sessions
-    case sessionsPerUser = "sessions_per_user"
-    case hellosPerUser = "hellos_per_user"
-    case connectionRate = "connection_rate"
-    case connectionsPerAddress = "connections_per_address"
-    case connectionRatePerAddress = "connection_rate_per_address"
-    case handshakes
-    /// Descriptors available to this process.
-    case openFiles = "open_files"
-    case headerBytes = "header_bytes"
-    case origins
-    case hello
-    case messageBytes = "message_bytes"
-    case messageRate = "message_rate"
-    case names
-    case watchedUsers = "watched_users"
-    case joinedConversations = "joined_conversations"
-    case outboundBytes = "outbound_bytes"
-    case pongs
-    case frames
-}
+import RollcallShards
 
 /// How often each limit took effect on one loop.
 struct LimitCounts {
@@ -62,25 +39,5 @@ extension EdgeLoop {
     func ranOutOfFiles(_ error: IOError) {
         _ = limitCounts.hit(.openFiles, at: clock.awake)
         logger.outOfFiles(error, port: "edge")
-    }
-}
-
-extension Logger {
-    /// Logs that a listening socket cannot accept, once per shortage.
-    func outOfFiles(_ error: IOError, port: String) {
-        self.warning("connections wait: no open file is left", metadata: ["port": "\(port)", "reason": "\(error)"])
-    }
-}
-
-extension Limit {
-    init(_ limit: SessionLimit) {
-        self =
-            switch limit {
-            case .hello: .hello
-            case .messageRate: .messageRate
-            case .names: .names
-            case .watchedUsers: .watchedUsers
-            case .joinedConversations: .joinedConversations
-            }
     }
 }

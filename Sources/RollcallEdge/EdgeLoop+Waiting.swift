@@ -2,6 +2,9 @@
 // they have a separate limit and take no session's place. Beyond the limit, the address with the most of them loses its
 // oldest.
 
+import RollcallListener
+import RollcallShards
+
 /// A connection that is not a session.
 struct Waiting {
     enum Stage {

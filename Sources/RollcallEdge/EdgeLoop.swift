@@ -4,7 +4,9 @@
 import Logging
 import NIOCore
 import NIOSSL
+import RollcallListener
 import RollcallModel
+import RollcallShards
 
 /// The edge on one event loop. Use on that loop only.
 final class EdgeLoop {

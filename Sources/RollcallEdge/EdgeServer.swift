@@ -1,12 +1,14 @@
 // The edge's listener: one socket that assigns each new connection to an event loop of the group.
 
-import Logging
+package import Logging
 import NIOConcurrencyHelpers
-import NIOCore
+package import NIOCore
 import NIOPosix
+import RollcallListener
+package import RollcallShards
 
 /// Accepts WebSockets for the shards of a worker.
-final class EdgeServer: Sendable {
+package final class EdgeServer: Sendable {
     private let settings: EdgeSettings
     private let group: any EventLoopGroup
     private let logger: Logger
@@ -36,14 +38,21 @@ final class EdgeServer: Sendable {
             connections: settings.connectionsPerAddress, rate: settings.connectionRatePerAddress)
     }
 
+    /// Serves the shards of a node.
+    package convenience init(
+        _ settings: EdgeSettings, node: Node, group: any EventLoopGroup, logger: Logger
+    ) {
+        self.init(settings, group: group, logger: logger) { node.shard(on: $0) }
+    }
+
     /// The number of sessions.
-    var connections: Int { sessions.count }
+    package var connections: Int { sessions.count }
 
     /// Starts accepting.
     ///
     /// - Returns: The listening address, with the port that was picked if the configuration names port 0.
     /// - Throws: ``ListenError`` if it cannot listen there.
-    func start() async throws -> SocketAddress {
+    package func start() async throws -> SocketAddress {
         let loops = try await EdgeLoops(group) { [settings, sessions, addresses, makeShard, logger] loop in
             EdgeLoop(
                 on: loop, settings: settings, sessions: sessions, addresses: addresses, shard: makeShard(loop),
@@ -61,12 +70,12 @@ final class EdgeServer: Sendable {
     }
 
     /// Stops accepting; open connections are not affected.
-    func stopAccepting() async {
+    package func stopAccepting() async {
         try? await running.withLockedValue { $0 }?.listener.close()
     }
 
     /// Stops accepting and ends every connection without a close frame. Close connections first for an orderly end.
-    func stop() async {
+    package func stop() async {
         await stopAccepting()
         await running.withLockedValue { $0 }?.loops.stop()
     }

@@ -1,14 +1,16 @@
 // The edge's settings: those from the worker's configuration, and fixed limits.
 
 import NIOCore
+package import RollcallListener
+package import RollcallShards
 
 /// The settings of the edge.
-struct EdgeSettings: Sendable {
+package struct EdgeSettings: Sendable {
     var host = "127.0.0.1"
     /// 0 picks a free port.
     var port = 0
     /// The TLS certificate; `nil` without TLS, or if a proxy terminates it.
-    var tls: CertificateKeeper?
+    package var tls: CertificateKeeper?
     /// Exact values of `Origin` from which browsers may connect, or `*`; see ``OriginPolicy``.
     var origins: [String] = []
     /// Whether tokens are accepted without proof.
@@ -42,7 +44,7 @@ struct EdgeSettings: Sendable {
 
     init() {}
 
-    init(_ configuration: WorkerConfiguration) {
+    package init(_ configuration: WorkerConfiguration) {
         host = configuration.edge.host
         port = configuration.edge.port
         origins = configuration.edge.origins
@@ -60,7 +62,7 @@ struct EdgeSettings: Sendable {
         handshakes = OpenFileLimit.handshakes()
     }
 
-    static let mostHandshakes = 4096
+    static let mostHandshakes = OpenFileLimit.mostHandshakes
 
     /// The longest message from a client that is not authenticated yet. A hello with a large token fits.
     static let helloBytes = 16 * 1024

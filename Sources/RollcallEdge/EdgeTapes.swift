@@ -1,8 +1,11 @@
 // Metrics of the edge.
 
 internal import Metrics
+internal import RollcallModel
+internal import RollcallShards
 
-struct EdgeTapes {
+struct EdgeTapes: LoopReports {
+    private weak var loop: EdgeLoop?
     private var accepted, receivedFrames, sentFrames, receivedBytes, sentBytes: CounterTape
     private var behind, handshakes: GaugeTape
     private var refused: CounterTapes<RefusalReason>
@@ -10,7 +13,8 @@ struct EdgeTapes {
     /// By cause and close code, created when first used.
     private var closed: CounterTapes<Closing>
 
-    init(_ factory: any MetricsFactory) {
+    init(of loop: EdgeLoop, in factory: any MetricsFactory) {
+        self.loop = loop
         accepted = CounterTape(.connectionsAccepted, in: factory)
         receivedFrames = CounterTape(.framesReceived, in: factory)
         sentFrames = CounterTape(.framesSent, in: factory)
@@ -25,7 +29,8 @@ struct EdgeTapes {
         closed = CounterTapes(.connectionsClosed, in: factory) { [("by", $0.by.rawValue), ("code", $0.code)] }
     }
 
-    mutating func report(_ loop: EdgeLoop) {
+    mutating func report() {
+        guard let loop else { return }
         accepted.reach(loop.tally.accepted)
         receivedFrames.reach(loop.tally.receivedFrames)
         sentFrames.reach(loop.tally.sentFrames)

@@ -1,6 +1,7 @@
 // Counts sessions over all event loops, for `limits.sessions`. A connection takes a seat when its token is accepted,
 // and releases it when it starts to close, so that unauthenticated clients take no seats.
 
+import RollcallShards
 import Synchronization
 
 /// The seats for sessions, at most `limits.sessions`.

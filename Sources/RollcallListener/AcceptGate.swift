@@ -2,7 +2,9 @@
 // descriptors. In both cases new connections wait in the kernel's queue, at no cost. Closing them would make all their
 // clients reconnect at once.
 
-import NIOCore
+package import Logging
+package import NIOCore
+import RollcallShards
 
 #if canImport(Darwin)
     import Darwin
@@ -13,14 +15,14 @@ import NIOCore
 #endif
 
 /// Limits the rate of accepted connections, and pauses when no descriptor is free.
-final class AcceptGate: ChannelDuplexHandler {
-    typealias InboundIn = NIOAny
-    typealias OutboundIn = Never
+package final class AcceptGate: ChannelDuplexHandler {
+    package typealias InboundIn = NIOAny
+    package typealias OutboundIn = Never
 
     /// The pause after a failed accept. NIO would retry at once and use a whole core.
-    static let pause = TimeAmount.milliseconds(100)
+    package static let pause = TimeAmount.milliseconds(100)
     /// A shortage ends when accepting has not failed for this long.
-    static let recovery = TimeAmount.seconds(60)
+    package static let recovery = TimeAmount.seconds(60)
 
     private var pace: AcceptPace?
     private let onHold: () -> Void
@@ -34,13 +36,13 @@ final class AcceptGate: ChannelDuplexHandler {
     ///   - rate: Connections per second; `nil` for no limit.
     ///   - onHold: Called each time that a connection must wait for the rate.
     ///   - onShortage: Called once per shortage of descriptors, at the first failed accept.
-    init(rate: Int? = nil, onHold: @escaping () -> Void = {}, onShortage: @escaping (IOError) -> Void) {
+    package init(rate: Int? = nil, onHold: @escaping () -> Void = {}, onShortage: @escaping (IOError) -> Void) {
         pace = rate.map(AcceptPace.init)
         self.onHold = onHold
         self.onShortage = onShortage
     }
 
-    func read(context: ChannelHandlerContext) {
+    package func read(context: ChannelHandlerContext) {
         guard !isHolding, !isPaused else { return }
         let wait = pace?.wait(at: context.eventLoop.now) ?? .zero
         guard wait > .zero else { return context.read() }
@@ -52,13 +54,13 @@ final class AcceptGate: ChannelDuplexHandler {
         }
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         pace?.accepted(at: context.eventLoop.now)
         context.fireChannelRead(data)
     }
 
     /// Stops errors that do not close the listener. A later handler could treat them as its end.
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let failure = error as? IOError else { return context.fireErrorCaught(error) }
         switch failure.errnoCode {
         case EMFILE, ENFILE, ENOBUFS, ENOMEM: failed(failure, context)
@@ -83,36 +85,9 @@ final class AcceptGate: ChannelDuplexHandler {
     }
 }
 
-/// When the next connection may be accepted, over all or for one user. If a socket accepts more connections than
-/// allowed, the next ones wait longer.
-struct AcceptPace {
-    private let interval: Int64
-    private let slack: Int64
-    /// The time up to which the allowance is used, as if connections had arrived evenly.
-    private var paidUntil = NIODeadline.uptimeNanoseconds(0)
-
-    /// Allows bursts of a tenth of a second's connections.
-    init(rate: Int) {
-        interval = 1_000_000_000 / Int64(max(1, rate))
-        slack = max(0, 100_000_000 - interval)
-    }
-
-    /// - Parameters:
-    ///   - rate: The average connections per second, at least 1.
-    ///   - burst: The most connections at once, at least 1.
-    init(rate: Int, burst: Int) {
-        interval = 1_000_000_000 / Int64(max(1, rate))
-        slack = interval * Int64(max(1, burst) - 1)
-    }
-
-    mutating func accepted(at now: NIODeadline) {
-        paidUntil = max(paidUntil, now) + .nanoseconds(interval)
-    }
-
-    /// Whether a full burst is allowed.
-    func isRested(at now: NIODeadline) -> Bool { paidUntil <= now }
-
-    func wait(at now: NIODeadline) -> TimeAmount {
-        max(.zero, paidUntil - now - .nanoseconds(slack))
+extension Logger {
+    /// Logs that a listening socket cannot accept, once per shortage.
+    package func outOfFiles(_ error: IOError, port: String) {
+        self.warning("connections wait: no open file is left", metadata: ["port": "\(port)", "reason": "\(error)"])
     }
 }

@@ -1,9 +1,10 @@
 // Keeps a port's certificate in sync with its files. Certificates are renewed every few weeks, and a restart would
 // disconnect all devices. New connections use the new certificate; open ones continue with the old.
 
-import Logging
+package import Logging
 import NIOConcurrencyHelpers
-import NIOSSL
+package import NIOSSL
+package import RollcallShards
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -12,7 +13,7 @@ import NIOSSL
 #endif
 
 /// The certificate of the edge or the admin port, for all event loops.
-final class CertificateKeeper: Sendable {
+package final class CertificateKeeper: Sendable {
     private let files: CertificateFiles
     private let logger: Logger
     private let current: NIOLockedValueBox<ServerCertificate>
@@ -22,7 +23,7 @@ final class CertificateKeeper: Sendable {
     /// Reads the files.
     ///
     /// - Throws: ``UnusableFile``.
-    init(_ files: CertificateFiles, logger: Logger) throws(UnusableFile) {
+    package init(_ files: CertificateFiles, logger: Logger) throws(UnusableFile) {
         self.files = files
         self.logger = logger
         let contents = try files.read()
@@ -31,10 +32,10 @@ final class CertificateKeeper: Sendable {
     }
 
     /// The TLS context for new connections.
-    var context: NIOSSLContext { current.withLockedValue { $0.context } }
+    package var context: NIOSSLContext { current.withLockedValue { $0.context } }
 
     /// Reads changed files, until the task is cancelled.
-    func run() async {
+    package func run() async {
         tell(current.withLockedValue { $0 })
         var watch = FileWatch(files.paths)
         var problem = RepeatedProblem()

@@ -1,12 +1,12 @@
 // Closes a connection without TLS's closing handshake. That handshake waits for the peer, which wastes a second if the
 // peer is no longer reachable.
 
-import NIOCore
+package import NIOCore
 import NIOSSL
 
 extension ChannelHandlerContext {
     /// Closes the socket at once, bypassing TLS.
-    func closeSocket() {
+    package func closeSocket() {
         guard let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) else {
             return close(promise: nil)
         }
@@ -16,7 +16,7 @@ extension ChannelHandlerContext {
 
 extension Channel {
     /// Closes the socket at once, bypassing TLS. Call it from any thread.
-    func closeSocket() {
+    package func closeSocket() {
         guard eventLoop.inEventLoop else { return eventLoop.execute { self.closeSocket() } }
         guard let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) else {
             return close(promise: nil)

@@ -11,13 +11,13 @@ import NIOCore
 #endif
 
 /// The edge or the admin port cannot listen on the configured address.
-struct ListenError: Error, CustomStringConvertible {
-    enum Listener: String, Hashable {
+package struct ListenError: Error, CustomStringConvertible {
+    package enum Listener: String, Hashable, Sendable {
         case edge
         case admin = "admin port"
     }
 
-    enum Code: Hashable {
+    package enum Code: Hashable, Sendable {
         /// Another program listens there.
         case portTaken
         /// Ports below 1024 need a privilege.
@@ -27,13 +27,13 @@ struct ListenError: Error, CustomStringConvertible {
         case cannotListen
     }
 
-    let listener: Listener
-    let code: Code
-    let host: String
-    let port: Int
-    let underlying: any Error
+    package let listener: Listener
+    package let code: Code
+    package let host: String
+    package let port: Int
+    package let underlying: any Error
 
-    init(_ listener: Listener, host: String, port: Int, cause: any Error) {
+    package init(_ listener: Listener, host: String, port: Int, cause: any Error) {
         self.listener = listener
         self.host = host
         self.port = port
@@ -48,9 +48,9 @@ struct ListenError: Error, CustomStringConvertible {
     }
 
     /// Whether retrying without a change may help.
-    var retry: Bool { code == .portTaken }
+    package var retry: Bool { code == .portTaken }
 
-    var description: String {
+    package var description: String {
         let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         switch code {
         case .portTaken: return "The \(listener.rawValue) cannot listen on \(place): another program does."

@@ -2,20 +2,21 @@
 // certificates, if the port requires these.
 
 import NIOCore
-import NIOSSL
+package import NIOSSL
+package import RollcallShards
 
 /// The TLS files of a port.
-struct CertificateFiles: Sendable {
+package struct CertificateFiles: Sendable {
     /// The prefix of the port's settings.
-    enum Port: String {
+    package enum Port: String, Sendable {
         case edge, admin
     }
 
-    let port: Port
-    let certificate: String
-    let privateKey: String
+    package let port: Port
+    package let certificate: String
+    package let privateKey: String
     /// The CA for client certificates; `nil` if clients need none.
-    var clientAuthority: String?
+    package var clientAuthority: String?
 
     var paths: [String] { [certificate, privateKey] + (clientAuthority.map { [$0] } ?? []) }
 
@@ -37,14 +38,14 @@ struct CertificateFiles: Sendable {
 }
 
 extension CertificateFiles.Port {
-    var certificate: String { "\(rawValue).certificate" }
-    var privateKey: String { "\(rawValue).private_key" }
-    var clientAuthority: String { "\(rawValue).client_authority" }
+    package var certificate: String { "\(rawValue).certificate" }
+    package var privateKey: String { "\(rawValue).private_key" }
+    package var clientAuthority: String { "\(rawValue).client_authority" }
 }
 
 extension WorkerConfiguration {
     /// Returns the TLS files of a port; `nil` without TLS.
-    func certificateFiles(_ port: CertificateFiles.Port) -> CertificateFiles? {
+    package func certificateFiles(_ port: CertificateFiles.Port) -> CertificateFiles? {
         let (certificate, key) =
             switch port {
             case .edge: (edge.certificate, edge.privateKey)
@@ -58,30 +59,30 @@ extension WorkerConfiguration {
 }
 
 /// A certificate with its key, ready to serve.
-struct ServerCertificate: Sendable {
+package struct ServerCertificate: Sendable {
     /// The contents of the files.
-    struct Contents: Hashable, Sendable {
-        var chain: [UInt8]
-        var key: [UInt8]
-        var clientAuthority: [UInt8]?
+    package struct Contents: Hashable, Sendable {
+        package var chain: [UInt8]
+        package var key: [UInt8]
+        package var clientAuthority: [UInt8]?
 
-        init(chain: [UInt8], key: [UInt8], clientAuthority: [UInt8]?) {
+        package init(chain: [UInt8], key: [UInt8], clientAuthority: [UInt8]?) {
             (self.chain, self.key, self.clientAuthority) = (chain, key, clientAuthority)
         }
 
         /// - Returns: `nil` if the certificate or the key is missing.
-        init?(chain: [UInt8]?, key: [UInt8]?, clientAuthority: [UInt8]? = nil) {
+        package init?(chain: [UInt8]?, key: [UInt8]?, clientAuthority: [UInt8]? = nil) {
             guard let chain, let key else { return nil }
             self.init(chain: chain, key: key, clientAuthority: clientAuthority)
         }
     }
 
-    let context: NIOSSLContext
+    package let context: NIOSSLContext
     /// When the certificate expires, in seconds since 1970.
-    let expires: Double
+    package let expires: Double
 
     /// - Throws: ``UnusableFile``, naming the setting of the invalid file.
-    init(_ contents: Contents, of port: CertificateFiles.Port) throws(UnusableFile) {
+    package init(_ contents: Contents, of port: CertificateFiles.Port) throws(UnusableFile) {
         let chain = try Self.certificates(in: contents.chain, port.certificate)
         guard let key = try? NIOSSLPrivateKey(bytes: contents.key, format: .pem) else {
             throw UnusableFile(

@@ -1,26 +1,27 @@
 // Finds the client's address behind proxies. Each proxy appends the address that it sees to a header, but clients can
 // forge entries too. Only entries added by trusted proxies count, so the header is read from the right.
 
-import NIOCore
-import NIOHTTP1
+package import NIOCore
+package import NIOHTTP1
 import RollcallModel
+import RollcallShards
 
 /// The proxies whose headers are trusted.
-struct TrustedProxies: Sendable {
+package struct TrustedProxies: Sendable {
     private let networks: [Network]
 
     /// - Parameter texts: Addresses, and networks such as `10.0.0.0/8`; other texts are ignored.
-    init(_ texts: [String]) {
+    package init(_ texts: [String]) {
         networks = texts.compactMap(Network.init)
     }
 
     /// Whether a text is an address or a network.
-    static func isNetwork(_ text: String) -> Bool { Network(text) != nil }
+    package static func isNetwork(_ text: String) -> Bool { Network(text) != nil }
 
     /// Returns the client's address: the nearest hop, going back from here, that is not a trusted proxy.
     ///
     /// - Parameter peer: The other end of the connection.
-    func client(of peer: SocketAddress?, _ headers: HTTPHeaders) -> String? {
+    package func client(of peer: SocketAddress?, _ headers: HTTPHeaders) -> String? {
         guard var client = peer?.ipAddress, !networks.isEmpty else { return peer?.ipAddress }
         for hop in headers[canonicalForm: "x-forwarded-for"].reversed() {
             guard trusts(client), let address = Network.address(in: String(hop)) else { break }
@@ -68,39 +69,22 @@ private struct Network {
     }
 }
 
-extension SocketAddress {
-    /// The IP address in network byte order; `nil` if there is none. IPv4-mapped IPv6 addresses (`::ffff:1.2.3.4`),
-    /// which a listener on `::` receives, count as IPv4.
-    var networkBytes: [UInt8]? {
-        // The address follows the family and port, and in IPv6 the flow label.
-        let place: Range<Int>
-        switch self {
-        case .v4: place = 4..<8
-        case .v6: place = 8..<24
-        case .unixDomainSocket: return nil
-        }
-        let bytes = withSockAddr { Array(UnsafeRawBufferPointer(start: $0, count: $1)[place]) }
-        let isMapped = bytes.count == 16 && bytes.starts(with: Array(repeating: 0, count: 10) + [0xFF, 0xFF])
-        return isMapped ? Array(bytes.suffix(4)) : bytes
-    }
-}
-
 /// What counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because one client usually has
 /// the whole /64 network.
-struct ClientAddress: Hashable {
+package struct ClientAddress: Hashable, Sendable {
     private let network: UInt64
     /// Whether the socket's peer is this machine, or the socket is closed. Proxy headers do not count here, because
     /// clients can forge them.
-    let isLocal: Bool
+    package let isLocal: Bool
 
     /// The address of a socket's peer.
-    init(of peer: SocketAddress?) {
+    package init(of peer: SocketAddress?) {
         network = Self.network(peer)
         isLocal = peer?.ipAddress.map { Loopback.contains($0) } ?? true
     }
 
     /// An address named by a proxy.
-    init(named text: String) {
+    package init(named text: String) {
         network = Self.network(try? SocketAddress(ipAddress: text, port: 0))
         isLocal = false
     }

@@ -3,7 +3,7 @@
 internal import NIOCore
 internal import RollcallClient
 internal import RollcallModel
-internal import RollcallWorker
+internal import RollcallShards
 
 /// One connection of a client to the node. Used on the event loop that both share, and only there.
 final class LocalWire: Wire {

@@ -6,7 +6,7 @@ internal import NIOConcurrencyHelpers
 public import NIOCore
 public import NIOPosix
 @_exported public import RollcallClient
-@_exported public import RollcallWorker
+@_exported public import RollcallShards
 public import ServiceLifecycle
 
 #if canImport(FoundationEssentials)
@@ -46,12 +46,7 @@ public final class RollcallNode: Service {
         _ configuration: WorkerConfiguration,
         on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton.next()
     ) async throws {
-        // No client connects from outside, so no token is ever verified.
-        var configuration = configuration
-        configuration.auth.mode = .insecure
-        node = try await Node(
-            NodeSettings(configuration), authenticator: Authenticator(configuration.auth), group: group,
-            logger: Logger(label: "rollcall.node"))
+        node = try await Node(NodeSettings(configuration), group: group, logger: Logger(label: "rollcall.node"))
         local = LocalEdge(node)
         self.group = group
     }
@@ -90,7 +85,7 @@ public final class RollcallNode: Service {
     /// Its devices keep their presence for `presence.grace`, so that the next process can take over without them
     /// appearing offline. To take a device offline at once, call ``RollcallClient/RollcallClient/shutdown()`` first.
     ///
-    /// - Throws: ``RollcallWorker/CannotServe`` if no Redis answers within `redis.connect_timeout`.
+    /// - Throws: ``RollcallShards/CannotServe`` if no Redis answers within `redis.connect_timeout`.
     public func run() async throws {
         do {
             try await node.start(edge: "", host: ProcessInfo.processInfo.hostName) { [local] in local.connections }

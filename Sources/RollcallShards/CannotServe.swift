@@ -10,7 +10,7 @@ public struct CannotServe: Error, CustomStringConvertible {
     /// The ACL rules that the Redis user lacks; empty if another problem stopped the worker.
     public let missingRights: [String]
 
-    init(description: String, missingRights: [String] = []) {
+    package init(description: String, missingRights: [String] = []) {
         self.description = description
         self.missingRights = missingRights
     }

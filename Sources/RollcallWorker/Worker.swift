@@ -5,7 +5,12 @@ internal import Metrics
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
+@_exported public import RollcallAdmin
+@_exported public import RollcallConfiguration
+internal import RollcallEdge
+internal import RollcallListener
 internal import RollcallModel
+@_exported public import RollcallShards
 public import ServiceLifecycle
 
 #if canImport(FoundationEssentials)
@@ -96,7 +101,7 @@ public struct Worker: Service {
     ) async throws {
         var settings = EdgeSettings(configuration)
         settings.tls = edgeCertificate
-        let edge = EdgeServer(settings, group: group, logger: logger) { node.shard(on: $0) }
+        let edge = EdgeServer(settings, node: node, group: group, logger: logger)
         do {
             try await start(edge, with: node)
             try await serveUntilShutdown(node, edge, adminCertificate, group: group)

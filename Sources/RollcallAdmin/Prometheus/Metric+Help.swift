@@ -1,5 +1,7 @@
 // The help text of each metric on the Prometheus page.
 
+import RollcallShards
+
 extension Metric {
     var help: String {
         switch self {

@@ -1,6 +1,8 @@
 // Metrics of the process, with the names that Prometheus client libraries use. They are read at each scrape; values
 // that the system does not provide are omitted.
 
+import RollcallShards
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -24,8 +26,8 @@ struct ProcessFigures {
 
     static var now: ProcessFigures {
         ProcessFigures(
-            cpuSeconds: cpu.map { $0 / .seconds(1) }, residentMemory: residentBytes, openFiles: descriptors,
-            mostOpenFiles: limit, startTime: start)
+            cpuSeconds: ProcessorTime.used.map { $0 / .seconds(1) }, residentMemory: residentBytes,
+            openFiles: descriptors, mostOpenFiles: limit, startTime: start)
     }
 
     func write(to text: inout PrometheusText) {
@@ -37,12 +39,6 @@ struct ProcessFigures {
             text.begin(metric.rawValue, metric.kind)
             text.sample(metric.rawValue, .none, value)
         }
-    }
-
-    /// CPU time used by the process. POSIX reports it in microseconds.
-    static var cpu: Duration? {
-        let used = clock()
-        return used > 0 ? .microseconds(used) : nil
     }
 
     private static var limit: Double? {

@@ -3,6 +3,7 @@
 
 internal import CoreMetrics
 internal import RollcallModel
+internal import RollcallShards
 internal import Synchronization
 
 /// A metric on the page.

@@ -3,6 +3,7 @@
 
 public import CoreMetrics
 internal import NIOConcurrencyHelpers
+internal import RollcallShards
 
 /// A swift-metrics backend that Prometheus can scrape.
 ///

@@ -1,5 +1,7 @@
 // Prometheus's text format, version 0.0.4: one line per value, below the metric's help text.
 
+import RollcallShards
+
 /// The page under construction.
 struct PrometheusText {
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"

@@ -2,8 +2,9 @@
 // tokens on its own event loop.
 
 package import Logging
-internal import NIOCore
+package import NIOCore
 public import RollcallModel
+public import RollcallShards
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -12,7 +13,7 @@ public import RollcallModel
 #endif
 
 /// Identifies users by their tokens.
-public struct Authenticator: Sendable {
+public struct Authenticator: Sendable, TokenVerifier {
     private enum Mode: Sendable {
         case insecure
         case signed(by: KeyKeeper, rules: TokenRules)
@@ -76,11 +77,11 @@ public struct Authenticator: Sendable {
         }
     }
 
-    /// Handles a token that was refused because its key is unknown.
-    ///
-    /// - Returns: A future that completes when the token is worth checking again.
-    /// - Throws: The refusal, if it is final; or `keysUnavailable` if too many tokens are waiting already.
-    func lookAgain(
+    package func identity(token: String, device: DeviceID?) throws(AuthenticationError) -> Identity {
+        try authenticate(token: token, device: device)
+    }
+
+    package func lookAgain(
         after error: AuthenticationError, on eventLoop: any EventLoop
     ) throws(AuthenticationError) -> EventLoopFuture<Void> {
         guard error.mayBeNewKey, case .signed(let keeper, _) = mode, keeper.canLearn else { throw error }
@@ -90,8 +91,7 @@ public struct Authenticator: Sendable {
         return later
     }
 
-    /// The error to report after every attempt to find the key.
-    func final(_ error: AuthenticationError) -> AuthenticationError {
+    package func final(_ error: AuthenticationError) -> AuthenticationError {
         guard error.mayBeNewKey, case .signed(let keeper, _) = mode, keeper.isInTheDark else { return error }
         return AuthenticationError(.keysUnavailable, "the worker cannot fetch its keys at the moment")
     }

@@ -5,6 +5,7 @@
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
+import RollcallShards
 
 /// The keys of one worker, for all its event loops.
 final class KeyKeeper: Sendable {

@@ -5,6 +5,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import RollcallShards
 
 /// Fetches a key set from a URL.
 struct KeySetFetch: Sendable {

@@ -3,6 +3,7 @@
 
 import JWTKit
 import RollcallModel
+import RollcallShards
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

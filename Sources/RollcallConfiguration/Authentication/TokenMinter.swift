@@ -2,6 +2,7 @@
 
 import JWTKit
 public import RollcallModel
+public import RollcallShards
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials

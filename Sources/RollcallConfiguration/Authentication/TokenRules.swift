@@ -1,6 +1,7 @@
 // Checks the claims of a token whose signature is valid.
 
 import RollcallModel
+import RollcallShards
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

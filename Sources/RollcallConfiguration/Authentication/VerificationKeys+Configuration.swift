@@ -1,6 +1,8 @@
 // The keys at startup: those of the files. The URL's keys are fetched once the worker runs, so that it can start while
 // the issuer is down; tokens wait for them.
 
+import RollcallShards
+
 extension VerificationKeys {
     init(_ configuration: WorkerConfiguration.Auth) async throws(ConfigurationProblems) {
         var problems: [ConfigurationProblem] = []

@@ -1,7 +1,9 @@
 // Judges a configuration: errors that a worker would reject, and valid settings that carry a risk.
 
 import Logging
+import RollcallConfiguration
 import RollcallRedis
+import RollcallShards
 
 /// Judges a configuration.
 struct ConfigurationChecks {

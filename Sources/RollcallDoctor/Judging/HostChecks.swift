@@ -1,6 +1,8 @@
 // Judges this host.
 
+import RollcallListener
 import RollcallModel
+import RollcallShards
 
 /// Judges the host that a worker would run on.
 struct HostChecks {

@@ -3,6 +3,7 @@
 import NIOCore
 import NIOPosix
 import RollcallRedis
+import RollcallShards
 
 #if canImport(Glibc)
     import Glibc

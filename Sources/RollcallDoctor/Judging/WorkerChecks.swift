@@ -2,6 +2,7 @@
 
 import RollcallModel
 import RollcallRedis
+import RollcallShards
 
 /// Judges the workers that Redis lists.
 struct WorkerChecks {

@@ -2,6 +2,8 @@
 
 import NIOCore
 import NIOPosix
+import RollcallListener
+import RollcallShards
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,5 +1,7 @@
 // A file that the configuration names, with its permissions.
 
+import RollcallShards
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else

@@ -2,6 +2,7 @@
 
 import RollcallModel
 import RollcallRedis
+import RollcallShards
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -4,7 +4,9 @@
 import Logging
 import NIOCore
 import NIOHTTP1
+import RollcallListener
 import RollcallModel
+import RollcallShards
 
 /// Reads one request and converts the channel to an ``EdgeConnection``, or responds and closes.
 final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {

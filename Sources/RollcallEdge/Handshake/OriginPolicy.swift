@@ -2,6 +2,7 @@
 // none and are not restricted.
 
 import RollcallModel
+import RollcallShards
 
 /// Checks the header `Origin`.
 struct OriginPolicy: Sendable {

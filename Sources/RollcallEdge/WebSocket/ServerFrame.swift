@@ -8,7 +8,7 @@ package struct ServerFrame: Sendable {
     /// The frames as sent.
     let bytes: ByteBuffer
 
-    private init(finished bytes: ByteBuffer) {
+    init(finished bytes: ByteBuffer) {
         self.bytes = bytes
     }
 

@@ -3,6 +3,7 @@
 
 package import NIOCore
 package import RollcallModel
+import RollcallShards
 
 /// Decodes what a client sends on a WebSocket.
 ///

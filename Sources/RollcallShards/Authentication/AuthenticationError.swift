@@ -33,11 +33,11 @@ public struct AuthenticationError: Error, Hashable, Sendable {
     /// A sentence for people. It contains nothing of the token.
     public var message: String
     /// Whether the key may be one that the source has but this worker has not read yet.
-    var mayBeNewKey = false
+    package var mayBeNewKey = false
     /// How long until the token becomes valid, if it is not valid yet.
-    var wait: Duration?
+    package var wait: Duration?
 
-    init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

@@ -24,7 +24,7 @@ public struct Identity: Hashable, Sendable {
         self.issued = issued
     }
 
-    static func device(_ offered: DeviceID?) throws(AuthenticationError) -> DeviceID {
+    package static func device(_ offered: DeviceID?) throws(AuthenticationError) -> DeviceID {
         guard let offered else {
             throw AuthenticationError(.noDevice, "neither hello nor the token names a device")
         }

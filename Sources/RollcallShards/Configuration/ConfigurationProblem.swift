@@ -36,7 +36,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
     /// What is wrong and how to fix it, for people to read.
     public var message: String
 
-    init(_ code: Code, _ key: String, value: String? = nil, origin: Origin? = nil, _ message: String) {
+    package init(_ code: Code, _ key: String, value: String? = nil, origin: Origin? = nil, _ message: String) {
         self.code = code
         self.key = key
         self.value = value
@@ -67,7 +67,7 @@ extension ConfigurationProblem.Origin: CustomStringConvertible {
 public struct ConfigurationProblems: Error, Hashable, Sendable, CustomStringConvertible {
     public let problems: [ConfigurationProblem]
 
-    init(_ problems: [ConfigurationProblem]) {
+    package init(_ problems: [ConfigurationProblem]) {
         self.problems = problems
     }
 

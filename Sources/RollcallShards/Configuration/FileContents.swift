@@ -6,15 +6,15 @@
     import Foundation
 #endif
 
-enum FileContents {
+package enum FileContents {
     /// Far more than any configuration, secret or key set needs.
-    static let mostBytes = 1_048_576
+    package static let mostBytes = 1_048_576
 
-    struct Unreadable: Error, Hashable {
-        let reason: String
+    package struct Unreadable: Error, Hashable {
+        package let reason: String
     }
 
-    static func read(_ path: String) throws(Unreadable) -> [UInt8] {
+    package static func read(_ path: String) throws(Unreadable) -> [UInt8] {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
             throw Unreadable(reason: "there is no such file")
@@ -27,5 +27,20 @@ enum FileContents {
             throw Unreadable(reason: "the file is larger than \(mostBytes) bytes")
         }
         return Array(contents)
+    }
+}
+
+extension [UInt8] {
+    /// The contents of a secret or token file, without surrounding white space.
+    package var trimmingWhiteSpace: ArraySlice<UInt8> { trimming([0x20, 0x09, 0x0A, 0x0D]) }
+
+    /// The contents of a password file, without line ends. Spaces may be part of the password.
+    package var trimmingLineEnds: ArraySlice<UInt8> { trimming([0x0A, 0x0D]) }
+
+    private func trimming(_ bytes: Set<UInt8>) -> ArraySlice<UInt8> {
+        guard let first = firstIndex(where: { !bytes.contains($0) }),
+            let last = lastIndex(where: { !bytes.contains($0) })
+        else { return [] }
+        return self[first...last]
     }
 }

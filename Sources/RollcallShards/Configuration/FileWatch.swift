@@ -8,16 +8,16 @@
 #endif
 
 /// Detects changes of several files that belong together.
-struct FileWatch {
+package struct FileWatch: Sendable {
     /// The check interval. A change counts at the second check that finds it.
-    static let interval = Duration.seconds(1)
+    package static let interval = Duration.seconds(1)
 
     private let paths: [String]
     /// Empty at first, so the first check reads the files again: they may have changed since startup read them.
     private var taken: [Print?] = []
     private var seen: [Print?]
 
-    init(_ paths: [String]) {
+    package init(_ paths: [String]) {
         self.paths = paths
         seen = paths.map(Print.init)
     }
@@ -28,39 +28,41 @@ struct FileWatch {
     ///   renewal, the certificate and key files may not match for a moment.
     /// - Returns: Whether the files differ from those last taken. A file that cannot be used yet is reported at each
     ///   check, until ``take()``.
-    mutating func hasChanged(waiting: Bool = true) -> Bool {
+    package mutating func hasChanged(waiting: Bool = true) -> Bool {
         let now = paths.map(Print.init)
         defer { seen = now }
         return now != taken && (!waiting || now == seen)
     }
 
     /// Marks the files as taken, in the state of the last check. Call it after they were read and used.
-    mutating func take() {
+    package mutating func take() {
         taken = seen
     }
 }
 
 /// Decides when to log a problem that repeats every second.
-struct RepeatedProblem {
+package struct RepeatedProblem: Sendable {
     /// The minimum time between two log lines about the same problem.
     static let silence = Duration.seconds(60)
 
     private var told: (reason: String, at: ContinuousClock.Instant)?
 
+    package init() {}
+
     /// - Returns: Whether to log the problem: it is new, or was last logged at least a minute ago.
-    mutating func occurred(_ reason: String, at now: ContinuousClock.Instant) -> Bool {
+    package mutating func occurred(_ reason: String, at now: ContinuousClock.Instant) -> Bool {
         if let told, told.reason == reason, now - told.at < Self.silence { return false }
         told = (reason, now)
         return true
     }
 
-    mutating func ended() {
+    package mutating func ended() {
         told = nil
     }
 }
 
 /// Identifies one state of a file.
-private struct Print: Equatable {
+private struct Print: Equatable, Sendable {
     /// The link target: some systems replace files by changing a symbolic link.
     private let place: String
     private let number: UInt64?

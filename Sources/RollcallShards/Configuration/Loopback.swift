@@ -6,7 +6,7 @@ import NIOCore
 package enum Loopback {
     /// Whether listening on `host` is listening for this machine only. A name other than `localhost` might mean
     /// anything tomorrow, so it is not.
-    static func contains(_ host: String) -> Bool {
+    package static func contains(_ host: String) -> Bool {
         if host.lowercased() == "localhost" { return true }
         // Its bytes, since an address can be written in several ways.
         guard let bytes = (try? SocketAddress(ipAddress: host, port: 0))?.networkBytes else { return false }
@@ -20,13 +20,13 @@ package enum Loopback {
     }
 
     /// Whether the `Origin` of a web page is this machine.
-    static func contains(origin: String) -> Bool {
+    package static func contains(origin: String) -> Bool {
         let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 3 && parts[0].hasSuffix(":") && parts[1].isEmpty && contains(authority: String(parts[2]))
     }
 
     /// The host without its port, from `host:port`, `[::1]:port`, or a host alone.
-    static func host(of authority: some StringProtocol) -> String {
+    package static func host(of authority: some StringProtocol) -> String {
         if authority.first == "[", let end = authority.lastIndex(of: "]") {
             let rest = authority[authority.index(after: end)...]
             // Only a port may follow: `[::1].example.com` is not an address.

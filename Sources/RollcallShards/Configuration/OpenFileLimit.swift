@@ -4,45 +4,51 @@
 import NIOCore
 
 #if canImport(Darwin)
-    import Darwin
+    package import Darwin
 #elseif canImport(Musl)
-    import Musl
+    package import Musl
 #else
-    import Glibc
+    package import Glibc
 #endif
 
 /// How many files, and therefore connections, this process may open.
-public enum OpenFileLimit {
+package enum OpenFileLimit {
     /// Reserved for other files: listeners, logs, key fetches, files read briefly.
     static let reserved = 64
 
     /// Files per event loop: the loop itself and its connections to Redis, including the worker's own.
     static let eachLoop = 6
 
+    /// The most connections that the admin port has open at once.
+    package static let adminConnections = 128
+
+    /// The most connections of an event loop that are no session, whatever the limit.
+    package static let mostHandshakes = 4096
+
     /// The most sessions per worker, whatever the file limit: beyond this, memory is the limit.
-    static let mostSessions = 1_000_000
+    package static let mostSessions = 1_000_000
 
     /// How many sessions fit after ``raise()``.
-    public static var sessions: Int { sessions() }
+    package static var sessions: Int { sessions() }
 
-    static func sessions(files: Int = reachable, loops: Int = System.coreCount) -> Int {
+    package static func sessions(files: Int = reachable, loops: Int = System.coreCount) -> Int {
         let handshakes = handshakes(files: files, loops: loops) * loops
         return min(mostSessions, max(1, devices(files: files, loops: loops) - handshakes))
     }
 
     /// How many connections per event loop may be in the handshake. They are reserved separately, so that handshakes
     /// cannot take the place of sessions.
-    static func handshakes(files: Int = reachable, loops: Int = System.coreCount) -> Int {
-        max(1, min(EdgeSettings.mostHandshakes, devices(files: files, loops: loops) / 8 / loops))
+    package static func handshakes(files: Int = reachable, loops: Int = System.coreCount) -> Int {
+        max(1, min(mostHandshakes, devices(files: files, loops: loops) / 8 / loops))
     }
 
     /// The files left for device connections, sessions and handshakes together.
     private static func devices(files: Int, loops: Int) -> Int {
-        files - min(reserved + eachLoop * loops + AdminConnections.most, files / 2)
+        files - min(reserved + eachLoop * loops + adminConnections, files / 2)
     }
 
     /// The highest limit that this process may set.
-    static var reachable: Int {
+    package static var reachable: Int {
         let limit = current
         #if canImport(Darwin)
             // Darwin rejects limits above this one, although it reports the hard limit as infinite.
@@ -57,14 +63,14 @@ public enum OpenFileLimit {
     ///
     /// - Returns: The new limit.
     @discardableResult
-    public static func raise() -> Int {
+    package static func raise() -> Int {
         var limit = current
         limit.rlim_cur = rlim_t(reachable)
         setrlimit(files, &limit)
         return Int(clamping: current.rlim_cur)
     }
 
-    static var current: rlimit {
+    package static var current: rlimit {
         var limit = rlimit()
         getrlimit(files, &limit)
         return limit

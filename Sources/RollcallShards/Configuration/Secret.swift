@@ -20,7 +20,7 @@ public struct Secret: Hashable, Sendable {
 
 extension Secret {
     /// Whether the secret looks non-random: few different bytes, a repeated pattern, or words used in examples.
-    var isGuessable: Bool {
+    package var isGuessable: Bool {
         if Set(bytes).count < 8 { return true }
         let repeats = (1...max(1, bytes.count / 2)).contains { bytes.dropFirst($0).elementsEqual(bytes.dropLast($0)) }
         let text = text.lowercased()

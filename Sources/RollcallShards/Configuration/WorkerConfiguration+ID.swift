@@ -3,14 +3,14 @@
 
 extension WorkerConfiguration.Worker {
     /// The longest `worker.id`. It is stored in every device's record.
-    static let longestID = 64
+    package static let longestID = 64
 
     /// Returns a name that no other worker has.
     static func generatedID() -> String {
         "worker-" + String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
     }
 
-    static func isAllowedInID(_ character: Character) -> Bool {
+    package static func isAllowedInID(_ character: Character) -> Bool {
         character.isASCII && (character.isLetter || character.isNumber || character == "_" || character == "-")
     }
 }

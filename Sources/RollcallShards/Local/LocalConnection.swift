@@ -16,9 +16,9 @@ package protocol LocalListener: AnyObject {
 /// A connection within the process. Use on its event loop only.
 package final class LocalConnection {
     /// The session's user, named by this process.
-    let user: UserID
+    package let user: UserID?
     /// Used by the shard to find the session.
-    var slot: Int32 = -1
+    package var slot: Int32 = -1
 
     private let driver: ShardDriver
     private weak var listener: (any LocalListener)?
@@ -38,35 +38,49 @@ package final class LocalConnection {
 
     /// Sends a request to the node.
     package func say(_ request: ClientRequest) {
-        if !isOver { driver.received(request, on: self) }
+        if !isOver { driver.received(request, from: self) }
     }
 
     /// Ends the connection without a goodbye, like a network failure. The listener gets no more calls.
     package func hangUp() {
         guard !isOver else { return }
         over()
-        driver.disconnected(self)
+        driver.disconnected(peer: self, silence: .zero)
     }
 }
 
 // The shard's side.
-extension LocalConnection {
+extension LocalConnection: Peer {
     /// - Returns: `false` if it was dropped.
-    func send(_ message: ServerMessage) -> Bool {
+    package func send(_ dispatch: inout Dispatch, counting: Bool) -> Bool {
         guard !isOver else { return false }
-        waiting.append(message)
+        waiting.append(dispatch.message)
         deliverSoon()
         return true
     }
 
+    /// Nothing is skipped: a session of this process is never behind.
+    package func spare(_ dispatch: inout Dispatch) {}
+
+    /// Sessions of this process are not counted.
+    package func takeSeat() -> Bool { true }
+
+    /// Messages from this process may still wait in the shard.
+    package func hold() {}
+
+    package func listen() {}
+
+    /// Limits are not counted for sessions of this process.
+    package func limitHit(_ limit: Limit) {}
+
     /// Notifies the shard when the messages sent have been consumed.
-    func tellWhenDrained() {
+    package func tellWhenDrained() {
         awaitsDrain = true
         deliverSoon()
     }
 
     /// Ends the session, after the messages sent have been consumed.
-    func close(_ code: CloseCode) {
+    package func close(_ code: CloseCode) {
         closed = code
         deliverSoon()
     }
@@ -88,7 +102,7 @@ extension LocalConnection {
             listener?.ended(closed)
         } else if awaitsDrain {
             awaitsDrain = false
-            driver.drained(self)
+            driver.drained(peer: self)
         }
     }
 

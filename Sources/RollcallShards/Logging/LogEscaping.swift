@@ -3,13 +3,13 @@
 
 extension StringProtocol {
     /// The text on one line, with every character that is not plainly visible escaped.
-    var escapedForLog: String {
+    package var escapedForLog: String {
         unicodeScalars.reduce(into: "") { $0 += $1.escapedForLog }
     }
 
     /// The same for JSON text, which does not escape non-ASCII characters such as U+0085 and U+2028; some readers end a
     /// line there.
-    var escapedForJSONLog: String {
+    package var escapedForJSONLog: String {
         unicodeScalars.reduce(into: "") { text, scalar in
             if scalar.isPlainlyVisible {
                 text.unicodeScalars.append(scalar)

@@ -6,15 +6,19 @@ internal import NIOCore
 internal import RollcallModel
 internal import RollcallRedis
 
+/// Reports the metrics of something else on the event loop of a shard.
+package protocol LoopReports {
+    mutating func report()
+    /// Sets the gauges to zero.
+    mutating func withdraw()
+}
+
 /// Reports the metrics of a shard, its connections to Redis and its edge. Create and use it on their event loop only.
 final class LoopMetrics {
     private unowned let driver: ShardDriver
     private var shard: ShardTapes
     private var commands: ConnectionTapes
     private var subscriber: ConnectionTapes
-    private var edge: EdgeTapes?
-    private let factory: any MetricsFactory
-
     private var lag = Histogram()
     private var lagTape: HistogramTape
     private var beats = 0
@@ -26,7 +30,6 @@ final class LoopMetrics {
 
     init(of driver: ShardDriver, in factory: any MetricsFactory) {
         self.driver = driver
-        self.factory = factory
         shard = ShardTapes(factory)
         commands = ConnectionTapes(.commands, factory)
         subscriber = ConnectionTapes(.subscriber, factory)
@@ -45,7 +48,7 @@ final class LoopMetrics {
         shard.withdraw()
         commands.withdraw()
         subscriber.withdraw()
-        edge?.withdraw()
+        driver.edge?.withdraw()
     }
 
     private func beatLater() {
@@ -67,8 +70,6 @@ final class LoopMetrics {
         commands.waiting(driver.commands.waitingCount)
         subscriber.report(driver.subscriber.tally, standing: driver.subscriber.connectionCount)
         subscriber.subscriptions(driver.subscriber.channelCount)
-        guard let loop = driver.edge else { return }
-        edge = edge ?? EdgeTapes(factory)
-        edge?.report(loop)
+        driver.edge?.report()
     }
 }

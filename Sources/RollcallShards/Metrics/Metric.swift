@@ -2,7 +2,7 @@
 // or conversations.
 
 /// A metric of a worker.
-enum Metric: String, CaseIterable, Sendable {
+package enum Metric: String, CaseIterable, Sendable {
     case buildInfo = "rollcall_build_info"
     case ready = "rollcall_ready"
     case draining = "rollcall_draining"
@@ -71,11 +71,11 @@ enum Metric: String, CaseIterable, Sendable {
     case mostOpenFiles = "process_max_fds"
     case startTime = "process_start_time_seconds"
 
-    enum Kind: String {
+    package enum Kind: String, Sendable {
         case counter, gauge, histogram
     }
 
-    var kind: Kind {
+    package var kind: Kind {
         switch self {
         case .typingPublish, .typingDelivery, .eventLoopLag, .redisRoundTrip: .histogram
         default: rawValue.hasSuffix("_total") ? .counter : .gauge

@@ -1,19 +1,19 @@
 // Converts plain counters to swift-metrics. Each loop reports the growth since its last report, so several loops share
 // one metric without waiting for each other.
 
-internal import Metrics
-internal import RollcallModel
+package import Metrics
+package import RollcallModel
 
 /// A metric that follows a growing counter.
-struct CounterTape {
+package struct CounterTape {
     private let counter: any CounterHandler
     private var reported = 0
 
-    init(_ metric: Metric, _ labels: [(String, String)] = [], in factory: any MetricsFactory) {
+    package init(_ metric: Metric, _ labels: [(String, String)] = [], in factory: any MetricsFactory) {
         counter = factory.makeCounter(label: metric.rawValue, dimensions: labels)
     }
 
-    mutating func reach(_ total: Int) {
+    package mutating func reach(_ total: Int) {
         guard total > reported else { return }
         counter.increment(by: Int64(total - reported))
         reported = total
@@ -21,14 +21,14 @@ struct CounterTape {
 }
 
 /// Metrics that follow counts by case, one per label value.
-struct CounterTapes<Case: Hashable & Sendable> {
+package struct CounterTapes<Case: Hashable & Sendable> {
     private var tapes: [Case: CounterTape] = [:]
     private let make: (Case) -> CounterTape
 
     /// - Parameters:
     ///   - known: Cases that are shown before they occur.
     ///   - labels: The labels of a case.
-    init(
+    package init(
         _ metric: Metric, known: [Case] = [], in factory: any MetricsFactory,
         labels: @escaping (Case) -> [(String, String)]
     ) {
@@ -36,21 +36,21 @@ struct CounterTapes<Case: Hashable & Sendable> {
         for counted in known { tapes[counted] = make(counted) }
     }
 
-    mutating func reach(_ totals: Counts<Case>) {
+    package mutating func reach(_ totals: Counts<Case>) {
         for (counted, total) in totals.occurred { tapes[counted, default: make(counted)].reach(total) }
     }
 }
 
 /// One loop's share of a gauge that sums all loops.
-struct GaugeTape {
+package struct GaugeTape {
     private let gauge: any MeterHandler
     private var reported = 0
 
-    init(_ metric: Metric, _ labels: [(String, String)] = [], in factory: any MetricsFactory) {
+    package init(_ metric: Metric, _ labels: [(String, String)] = [], in factory: any MetricsFactory) {
         gauge = factory.makeMeter(label: metric.rawValue, dimensions: labels)
     }
 
-    mutating func stand(at value: Int) {
+    package mutating func stand(at value: Int) {
         // Some backends reject negative increments.
         if value > reported { gauge.increment(by: Double(value - reported)) }
         if value < reported { gauge.decrement(by: Double(reported - value)) }
@@ -59,7 +59,7 @@ struct GaugeTape {
 }
 
 /// A histogram backend that accepts bucket counts directly.
-protocol HistogramTaking: AnyObject {
+package protocol HistogramTaking: AnyObject {
     /// - Parameter counts: The counts to add to each bucket of ``Histogram``.
     func add(_ counts: [Int], nanoseconds: Int64)
 }

@@ -36,7 +36,9 @@ extension Node: NodeAccess {
     /// How many members are read at once.
     private static let pagedMembers = 10_000
 
-    func membersPage(of conversation: ConversationID, from cursor: UInt64, limit: Int) async throws -> MembersPage? {
+    package func membersPage(
+        of conversation: ConversationID, from cursor: UInt64, limit: Int
+    ) async throws -> MembersPage? {
         try await ask { store, reply in
             store.membersPage(of: conversation, from: cursor, limit: limit, reply: reply)
         }

@@ -2,28 +2,28 @@
 
 internal import NIOConcurrencyHelpers
 internal import NIOCore
-internal import RollcallCore
-internal import RollcallModel
+package import RollcallCore
+package import RollcallModel
 internal import RollcallRedis
 
 /// The data of the live view, except log events.
-struct LiveReport: Sendable {
+package struct LiveReport: Sendable {
     /// The worker's view of its connection to Redis.
-    struct Redis: Sendable {
+    package struct Redis: Sendable {
         /// Whether Redis answers and returns the list of workers.
-        var isUp = false
+        package var isUp = false
         /// Over the commands of the last minute; `nil` if there were none.
-        var medianMicroseconds: Int64?
-        var slowMicroseconds: Int64?
+        package var medianMicroseconds: Int64?
+        package var slowMicroseconds: Int64?
     }
 
-    var own: Incarnation?
-    var isReady: Bool
-    var redis: Redis
+    package var own: Incarnation?
+    package var isReady: Bool
+    package var redis: Redis
     /// Empty while Redis is away; the time is then this worker's estimate.
-    var workers: WorkersReport
+    package var workers: WorkersReport
     /// The conversations with the most typing users, busiest first.
-    var conversations: [BusyConversation]
+    package var conversations: [BusyConversation]
 }
 
 extension Node {
@@ -31,7 +31,7 @@ extension Node {
     private static let busiest = 10
 
     /// Data of this worker is available while Redis is away too, because operators need it most then.
-    func live() async throws -> LiveReport {
+    package func live() async throws -> LiveReport {
         var redis = try await redis()
         let told = try await workersIfTold()
         redis.isUp = redis.isUp && told != nil

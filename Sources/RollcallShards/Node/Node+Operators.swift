@@ -1,8 +1,8 @@
 // Requests of operators to a node. Other workers receive them on their channels, and the user's record shows when they
 // are done.
 
-internal import RollcallCore
-internal import RollcallModel
+package import RollcallCore
+package import RollcallModel
 internal import RollcallRedis
 
 extension Node: OperatorAccess {
@@ -10,16 +10,16 @@ extension Node: OperatorAccess {
     private static let patience = Duration.seconds(2)
     private static let look = Duration.milliseconds(50)
 
-    func explanation(of user: UserID) async throws -> Explanation {
+    package func explanation(of user: UserID) async throws -> Explanation {
         let report = try await report(on: user)
         return try await first { $0.shell.shard.explanation(of: report, at: $0.now) }
     }
 
-    func workers() async throws -> WorkersReport {
+    package func workers() async throws -> WorkersReport {
         try await ask { store, reply in store.workers(reply: reply) }
     }
 
-    func sendAway(_ user: UserID, device: DeviceID?) async throws -> SentAway {
+    package func sendAway(_ user: UserID, device: DeviceID?) async throws -> SentAway {
         let there = try await report(on: user).present.filter { device == nil || $0.device == device }
         let sessions = Set(there.map(\.record.session))
         let left = try await dismiss(sessions, of: user)
@@ -28,13 +28,13 @@ extension Node: OperatorAccess {
             unreached: there.filter { left.contains($0.record.session) }.map(\.device))
     }
 
-    func revokeTokens(of user: UserID) async throws -> SentAway {
+    package func revokeTokens(of user: UserID) async throws -> SentAway {
         // Revoke first: every session is then either in the record that is read next, or connects later and is refused.
         let _: Timestamp = try await ask { store, reply in store.revokeTokens(of: user, reply: reply) }
         return try await sendAway(user, device: nil)
     }
 
-    func erase(_ user: UserID, conversations: [ConversationID]) async throws -> Bool {
+    package func erase(_ user: UserID, conversations: [ConversationID]) async throws -> Bool {
         try await demandThatAllIsKnown()
         // Revokes again, to refuse a session that a worker restores after an outage and that no record names.
         let _: Timestamp = try await ask { store, reply in store.revokeTokens(of: user, reply: reply) }

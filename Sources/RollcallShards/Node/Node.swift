@@ -6,7 +6,7 @@ package import Metrics
 internal import NIOConcurrencyHelpers
 package import NIOCore
 internal import RollcallCore
-internal import RollcallModel
+package import RollcallModel
 internal import RollcallRedis
 internal import ServiceLifecycle
 
@@ -26,10 +26,12 @@ package final class Node: Sendable {
 
     /// Prepares a shard for each event loop of the group, without connecting.
     ///
-    /// - Parameter metrics: Where the node reports metrics; by default the process's metrics system.
+    /// - Parameters:
+    ///   - authenticator: Verifies the tokens of devices; `nil` if none connects from outside.
+    ///   - metrics: Where the node reports metrics; by default the process's metrics system.
     /// - Throws: ``ConfigurationProblems`` if a file with credentials for Redis cannot be used.
     package init(
-        _ settings: NodeSettings, authenticator: Authenticator, group: any EventLoopGroup, logger: Logger,
+        _ settings: NodeSettings, authenticator: (any TokenVerifier)? = nil, group: any EventLoopGroup, logger: Logger,
         metrics: any MetricsFactory = MetricsSystem.factory
     ) async throws {
         self.settings = settings
@@ -58,7 +60,7 @@ package final class Node: Sendable {
     }
 
     /// Returns the shard of an event loop. Call it on that loop.
-    func shard(on eventLoop: any EventLoop) -> ShardDriver {
+    package func shard(on eventLoop: any EventLoop) -> ShardDriver {
         guard let shard = shards.withLockedValue({ $0 }).first(where: { $0.eventLoop === eventLoop }) else {
             preconditionFailure("shard(on:) needs an event loop of the node's group")
         }
@@ -66,14 +68,14 @@ package final class Node: Sendable {
     }
 
     /// The incarnation that holds the lease; the last one while there is no lease.
-    var incarnation: Incarnation? { state.withLockedValue { $0.incarnation } }
+    package var incarnation: Incarnation? { state.withLockedValue { $0.incarnation } }
 
     /// Whether, as far as the worker knows, Redis is available and holds its lease.
-    var holdsLease: Bool { state.withLockedValue { $0.holdsLease } }
+    package var holdsLease: Bool { state.withLockedValue { $0.holdsLease } }
 
     private var isRedisAway: Bool { state.withLockedValue { $0.redis == .away } }
 
-    var refusesWrites: Bool { state.withLockedValue { $0.redis == .refusesWrites } }
+    package var refusesWrites: Bool { state.withLockedValue { $0.redis == .refusesWrites } }
 
     /// Connects to Redis and acquires a lease.
     ///
@@ -122,7 +124,7 @@ package final class Node: Sendable {
     }
 
     /// The worker stops serving, whatever happens to its lease.
-    func leave() {
+    package func leave() {
         state.withLockedValue { $0.left() }
     }
 

@@ -6,7 +6,7 @@ package import RollcallRedis
 
 /// The settings of a node: the address of Redis, and the rules for its decisions.
 package struct NodeSettings: Sendable {
-    var redis: RedisDeployment
+    package var redis: RedisDeployment
     /// The credentials for Redis.
     var access: WorkerConfiguration.Redis
     var store: Store.Settings

@@ -1,12 +1,12 @@
 // The requests of operators to a worker's node, in addition to those of servers.
 
-internal import RollcallCore
+package import RollcallCore
 package import RollcallModel
 
 /// A node as the admin port sees it.
 ///
 /// Every method except ``live()`` throws ``Unavailable`` while Redis is away.
-protocol OperatorAccess: NodeAccess {
+package protocol OperatorAccess: NodeAccess {
     /// Whether Redis answers reads but refuses writes.
     var refusesWrites: Bool { get }
 
@@ -39,9 +39,9 @@ protocol OperatorAccess: NodeAccess {
 }
 
 /// This worker has just started, or Redis was away until recently: sessions may exist that no record names yet.
-struct Unsettled: Error, Hashable {
+package struct Unsettled: Error, Hashable {
     /// When all workers will have reported their sessions.
-    var retryAfter: Duration
+    package var retryAfter: Duration
 }
 
 /// The result of ending sessions.

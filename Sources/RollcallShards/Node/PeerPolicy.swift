@@ -1,6 +1,6 @@
 // Decides which hosts are trusted as workers. Anyone who can write to Redis can register a worker at any address.
 
-internal import NIOCore
+package import NIOCore
 internal import RollcallModel
 
 /// The parts of an edge's address that the policy checks.
@@ -24,7 +24,7 @@ struct EdgeURL {
 }
 
 /// The hosts to which a worker may send its devices.
-struct PeerPolicy {
+package struct PeerPolicy {
     private let own: EdgeURL?
     private let patterns: [String]
 
@@ -37,7 +37,7 @@ struct PeerPolicy {
     }
 
     /// Whether a text is valid in `edge.peers`.
-    static func isPattern(_ text: String) -> Bool {
+    package static func isPattern(_ text: String) -> Bool {
         let host = (text.begins(with: "*.") ? String(text.dropFirst(2)) : text).lowercased()
         return isName(host) || (try? SocketAddress(ipAddress: host, port: 0)) != nil
     }
@@ -95,5 +95,22 @@ struct PeerPolicy {
         case 3 where parts[1].utf8.count <= 3: return .domain(host)
         default: return .domain(parts.dropFirst().joined(separator: "."))
         }
+    }
+}
+
+extension SocketAddress {
+    /// The IP address in network byte order; `nil` if there is none. IPv4-mapped IPv6 addresses (`::ffff:1.2.3.4`),
+    /// which a listener on `::` receives, count as IPv4.
+    package var networkBytes: [UInt8]? {
+        // The address follows the family and port, and in IPv6 the flow label.
+        let place: Range<Int>
+        switch self {
+        case .v4: place = 4..<8
+        case .v6: place = 8..<24
+        case .unixDomainSocket: return nil
+        }
+        let bytes = withSockAddr { Array(UnsafeRawBufferPointer(start: $0, count: $1)[place]) }
+        let isMapped = bytes.count == 16 && bytes.starts(with: Array(repeating: 0, count: 10) + [0xFF, 0xFF])
+        return isMapped ? Array(bytes.suffix(4)) : bytes
     }
 }

@@ -83,7 +83,7 @@ final class RequestConnection: Sendable {
 }
 
 /// Redis's reply exceeds the limit on one reply.
-struct AnswerTooLarge: Error {}
+package struct AnswerTooLarge: Error {}
 
 /// The connection, on its event loop.
 private final class RequestLane {

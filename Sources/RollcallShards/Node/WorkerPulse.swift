@@ -54,7 +54,7 @@ struct WorkerPulse {
         figures.published = Int64(loops.published)
         figures.delivered = Int64(loops.delivered)
         figures.roundTripMicroseconds = roundTrip.map { Int64($0 / .microseconds(1)) }
-        figures.cpuMilliseconds = ProcessFigures.cpu?.milliseconds
+        figures.cpuMilliseconds = ProcessorTime.used?.milliseconds
         return figures
     }
 

@@ -1,9 +1,9 @@
 // Files with credentials for Redis. Passwords and certificates change while workers run. Open connections do not need
 // them again, so files are read when the next connection is made.
 
-import Logging
+package import Logging
 import NIOConcurrencyHelpers
-import RollcallRedis
+package import RollcallRedis
 
 /// The current passwords and certificates for a worker's Redis.
 final class RedisFiles: Sendable {
@@ -98,7 +98,7 @@ final class RedisFiles: Sendable {
 
 extension WorkerConfiguration.Redis {
     /// The credentials for Redis at each connection; `nil` if the URL has all of them.
-    func credentials(
+    package func credentials(
         for deployment: RedisDeployment, logger: Logger
     ) throws(ConfigurationProblems) -> Credentials.Source? {
         guard passwordFile != nil || password != nil || sentinelPasswordFile != nil || deployment.isEncrypted else {

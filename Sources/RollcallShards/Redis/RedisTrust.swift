@@ -1,19 +1,23 @@
 // TLS settings for Redis from files: trusted CAs, and the client certificate.
 
 import NIOCore
-import NIOSSL
+package import NIOSSL
 import RollcallRedis
 
 /// Certificates and a key in PEM form.
-struct RedisTrust: Hashable, Sendable {
+package struct RedisTrust: Hashable, Sendable {
     /// The trusted CAs; `nil` for the system's.
     var authority: [UInt8]?
     /// The client certificate and its key.
     var certificate: [UInt8]?
     var privateKey: [UInt8]?
 
+    package init(authority: [UInt8]? = nil, certificate: [UInt8]? = nil, privateKey: [UInt8]? = nil) {
+        (self.authority, self.certificate, self.privateKey) = (authority, certificate, privateKey)
+    }
+
     /// - Throws: ``UnusableFile``, naming the invalid file.
-    func context() throws(UnusableFile) -> NIOSSLContext {
+    package func context() throws(UnusableFile) -> NIOSSLContext {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         tls.shutdownTimeout = .seconds(1)
@@ -53,11 +57,11 @@ struct RedisTrust: Hashable, Sendable {
 }
 
 /// Why a file that the configuration names cannot be used.
-struct UnusableFile: Error, Hashable {
-    let key: String
-    let reason: String
+package struct UnusableFile: Error, Hashable {
+    package let key: String
+    package let reason: String
 
-    init(_ key: String, _ reason: String) {
+    package init(_ key: String, _ reason: String) {
         (self.key, self.reason) = (key, reason)
     }
 }

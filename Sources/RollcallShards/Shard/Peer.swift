@@ -1,77 +1,52 @@
 // The other end of a session: a device behind a WebSocket, or one in this process.
 
-internal import RollcallModel
+package import NIOCore
+package import RollcallModel
 
-/// The connection of a session.
-enum Peer {
-    case edge(EdgeConnection)
-    case local(LocalConnection)
+/// The connection of a session. Belongs to the event loop of its shard.
+package protocol Peer: AnyObject {
+    /// Used by the shard to find the session.
+    var slot: Int32 { get set }
 
-    var slot: Int32 {
-        switch self {
-        case .edge(let connection): connection.slot
-        case .local(let connection): connection.slot
-        }
-    }
+    /// The user, if this process named it; `nil` if a token does.
+    var user: UserID? { get }
 
-    static func === (left: Peer, right: Peer) -> Bool {
-        switch (left, right) {
-        case (.edge(let left), .edge(let right)): left === right
-        case (.local(let left), .local(let right)): left === right
-        case (.edge, .local), (.local, .edge): false
-        }
-    }
+    /// Takes one of the worker's seats, for a session with a valid token.
+    ///
+    /// - Returns: `false` if all are taken, or the connection is ending.
+    func takeSeat() -> Bool
 
-    func tellWhenDrained() {
-        switch self {
-        case .edge(let connection): connection.tellWhenDrained()
-        case .local(let connection): connection.tellWhenDrained()
-        }
-    }
+    /// Sends a message; it is dropped if the connection is ending.
+    ///
+    /// - Parameter counting: Whether the message counts towards the limit of what may wait. Snapshots do not.
+    /// - Returns: `false` if it was dropped.
+    func send(_ dispatch: inout Dispatch, counting: Bool) -> Bool
 
-    /// Stops reading. Messages from this process may still wait in the shard.
-    func hold() {
-        if case .edge(let connection) = self { connection.hold() }
-    }
+    /// Counts a skipped message: the session is behind and will receive a newer state.
+    func spare(_ dispatch: inout Dispatch)
 
-    func listen() {
-        if case .edge(let connection) = self { connection.listen() }
-    }
+    /// Notifies the shard when the messages sent have left.
+    func tellWhenDrained()
 
-    /// Counts a limit that took effect. Not for sessions of this process.
-    func limitHit(_ limit: Limit) {
-        if case .edge(let connection) = self { connection.loop.limitHit(limit) }
-    }
+    /// Stops reading.
+    func hold()
 
-    func close(_ code: CloseCode) {
-        switch self {
-        case .edge(let connection): connection.close(code)
-        case .local(let connection): connection.close(code)
-        }
-    }
+    func listen()
+
+    /// Counts a limit that took effect.
+    func limitHit(_ limit: Limit)
+
+    /// Ends the session, after the messages sent have left.
+    func close(_ code: CloseCode)
 }
 
 /// A message for several sessions. It is encoded at most once, and only if one of them has a socket.
-struct Dispatch {
-    private let message: ServerMessage
-    private lazy var frame = ServerFrame(message)
+package struct Dispatch {
+    package let message: ServerMessage
+    /// The encoded message, from the first session with a socket, for the others.
+    package var encoded: ByteBuffer?
 
     init(_ message: ServerMessage) {
         self.message = message
-    }
-
-    /// - Parameter counting: See ``EdgeConnection/send(_:counting:)``.
-    /// - Returns: `false` if it was dropped.
-    mutating func send(to peer: Peer?, counting: Bool = true) -> Bool {
-        switch peer {
-        case .edge(let connection): connection.send(frame, counting: counting)
-        case .local(let connection): connection.send(message)
-        case nil: false
-        }
-    }
-
-    /// Counts a skipped message: the session is behind and will receive a newer state.
-    mutating func spare(_ peer: Peer?) {
-        if case .edge(let connection) = peer { connection.spare(frame) }
     }
 }

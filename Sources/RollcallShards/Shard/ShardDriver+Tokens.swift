@@ -25,6 +25,7 @@ extension ShardDriver {
         after error: AuthenticationError, _ key: SessionKey, token: String, device: DeviceID?, id: MessageID?
     ) {
         do throws(AuthenticationError) {
+            guard let authenticator else { throw error }
             let later = try authenticator.lookAgain(after: error, on: eventLoop)
             let limit = lastAnswer(to: key).map { deadline in
                 eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
@@ -56,7 +57,7 @@ extension ShardDriver {
         do throws(AuthenticationError) {
             welcome(try identity(of: key, token: token, device: device), key, id: id)
         } catch {
-            refuse(key, authenticator.final(error), id: id)
+            refuse(key, authenticator?.final(error) ?? error, id: id)
         }
     }
 

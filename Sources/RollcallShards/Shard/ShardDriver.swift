@@ -1,14 +1,14 @@
 // One event loop of a worker: passes events to the shard's decisions, and executes the resulting actions.
 
 internal import Logging
-internal import Metrics
+package import Metrics
 internal import NIOCore
-internal import RollcallCore
-internal import RollcallModel
+package import RollcallCore
+package import RollcallModel
 internal import RollcallRedis
 
 /// The sessions of one event loop, with separate connections to Redis. Create and use it on that loop only.
-final class ShardDriver {
+package final class ShardDriver {
     let eventLoop: any EventLoop
     let commands: RedisCommands
     let subscriber: RedisSubscriber
@@ -24,14 +24,16 @@ final class ShardDriver {
     /// Called for messages to this worker.
     var onNotice: ((WorkerNotice) -> Void)?
 
-    let authenticator: Authenticator
+    let authenticator: (any TokenVerifier)?
     let seats: UserSeats
     let logger: Logger
     /// The time limit for a connection until its session is welcomed.
     let helloTime: Duration
-    /// The edge on this loop, if the worker has one.
-    weak var edge: EdgeLoop?
+    /// The metrics of the edge on this loop, if the worker has one.
+    package var edge: (any LoopReports)?
     var tally = DriverTally()
+    /// Where the shard reports its metrics.
+    package let factory: any MetricsFactory
     private var metrics: LoopMetrics?
     var hasMetForeignKey = false
     /// When a missing right was last logged.
@@ -43,13 +45,14 @@ final class ShardDriver {
     private var timer: Scheduled<Void>?
 
     init(
-        _ settings: NodeSettings, along route: any RedisRoute, authenticator: Authenticator, seats: UserSeats,
+        _ settings: NodeSettings, along route: any RedisRoute, authenticator: (any TokenVerifier)?, seats: UserSeats,
         on eventLoop: any EventLoop, logger: Logger, metrics factory: any MetricsFactory
     ) {
         self.eventLoop = eventLoop
         self.authenticator = authenticator
         self.seats = seats
         self.logger = logger
+        self.factory = factory
         helloTime = settings.shard.hello
         commands = RedisCommands(
             along: route, name: "rollcall-\(settings.worker)", on: eventLoop, logger: logger,
@@ -111,8 +114,8 @@ final class ShardDriver {
     ) {
         var dispatch = Dispatch(message)
         var receivers = 0
-        for key in keys where dispatch.send(to: peer(of: key), counting: counting) { receivers += 1 }
-        for key in spared { dispatch.spare(peer(of: key)) }
+        for key in keys where peer(of: key)?.send(&dispatch, counting: counting) == true { receivers += 1 }
+        for key in spared { peer(of: key)?.spare(&dispatch) }
         tally.handed(message, to: receivers, of: keys.count)
     }
 
@@ -129,26 +132,26 @@ final class ShardDriver {
 }
 
 extension ShardDriver: ShardHost {
-    var now: Instant { Self.now }
+    package var now: Instant { Self.now }
 
-    func endTickSoon() {
+    package func endTickSoon() {
         eventLoop.assumeIsolated().execute { [self] in shell.endTick() }
     }
 
-    func wake(at instant: Instant) {
+    package func wake(at instant: Instant) {
         guard !isStopped else { return }
         timer?.cancel()
         let deadline = NIODeadline.uptimeNanoseconds(UInt64(max(0, instant.nanoseconds)))
         timer = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in shell.timePassed() }
     }
 
-    func received(_ notice: WorkerNotice) { onNotice?(notice) }
+    package func received(_ notice: WorkerNotice) { onNotice?(notice) }
 
-    func couldNotRead(_ change: Any.Type) {
+    package func couldNotRead(_ change: Any.Type) {
         logger.debug("a published change could not be read", metadata: ["type": "\(change)"])
     }
 
-    func carryOut(_ action: ShardAction) {
+    package func carryOut(_ action: ShardAction) {
         switch action {
         case .send(let message, let keys): send(message, to: keys)
         case .sendSparing(let message, let keys, let spared): send(message, to: keys, sparing: spared)

@@ -2,6 +2,7 @@
 
 import Logging
 import RollcallModel
+import RollcallShards
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,6 +1,7 @@
 // The format of a worker's log: one line per event on standard error, for people (text) or programs (JSON).
 
 public import Logging
+public import RollcallShards
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,6 +1,7 @@
 // Fuzzes configuration files, whose errors must be reported, and durations, which are written as they are read.
 
-@testable import RollcallWorker
+@testable import RollcallConfiguration
+@testable import RollcallShards
 
 enum ConfigurationTarget {
     @Sendable static func take(_ bytes: [UInt8]) {

@@ -3,7 +3,7 @@
 
 import NIOCore
 
-@testable import RollcallWorker
+@testable import RollcallEdge
 
 enum WebSocketTarget {
     private static let limit = 300

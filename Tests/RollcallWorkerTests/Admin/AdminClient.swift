@@ -6,7 +6,9 @@ import NIOPosix
 import ServiceLifecycle
 import TestSupport
 
-@testable import RollcallWorker
+@testable import RollcallAdmin
+@testable import RollcallListener
+@testable import RollcallShards
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

@@ -8,7 +8,7 @@ import NIOPosix
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallAdmin
 
 @Suite("Connections of the admin port", .timeLimit(.minutes(1)))
 struct AdminConnectionsTests {

@@ -9,7 +9,9 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallAdmin
+@testable import RollcallConfiguration
+@testable import RollcallShards
 
 @Suite("Roles on the admin port", .timeLimit(.minutes(1)))
 struct AdminRoleTests {

@@ -7,7 +7,8 @@ import NIOSSL
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallAdmin
+@testable import RollcallListener
 
 @Suite("The admin port with TLS", .timeLimit(.minutes(1)))
 struct AdminTLSTests {

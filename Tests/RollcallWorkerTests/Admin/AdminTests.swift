@@ -5,7 +5,9 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallAdmin
+@testable import RollcallListener
+@testable import RollcallShards
 
 @Suite("The admin port")
 struct AdminTests {

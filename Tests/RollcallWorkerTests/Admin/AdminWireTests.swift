@@ -5,7 +5,8 @@ import ServiceLifecycle
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallAdmin
+@testable import RollcallShards
 
 @Suite("The admin port, byte by byte")
 struct AdminWireTests {

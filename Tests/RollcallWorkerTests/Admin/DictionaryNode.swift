@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import RollcallCore
 import RollcallModel
 
-@testable import RollcallWorker
+@testable import RollcallShards
 
 /// A node whose data the test sets.
 final class DictionaryNode: OperatorAccess {

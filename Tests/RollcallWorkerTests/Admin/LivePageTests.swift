@@ -1,8 +1,6 @@
 import Foundation
 import Testing
 
-@testable import RollcallWorker
-
 @Suite("The live page")
 struct LivePageTests {
     private static let folder = URL(filePath: #filePath)

@@ -7,7 +7,8 @@ import RollcallModel
 import Testing
 import Yams
 
-@testable import RollcallWorker
+@testable import RollcallAdmin
+@testable import RollcallShards
 
 @Suite("What operators ask of the admin port")
 struct OperatorRouteTests {

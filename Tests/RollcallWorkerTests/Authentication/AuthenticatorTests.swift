@@ -3,7 +3,8 @@ import NIOPosix
 import RollcallModel
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallConfiguration
+@testable import RollcallShards
 
 @Suite("Authentication with a secret")
 struct AuthenticatorTests {

@@ -3,7 +3,8 @@ import JWTKit
 import RollcallModel
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallConfiguration
+@testable import RollcallShards
 
 @Suite("Authentication with public keys")
 struct JWKSTests {

@@ -9,7 +9,8 @@ import NIOPosix
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallConfiguration
+@testable import RollcallShards
 
 @Suite("Keys that change", .timeLimit(.minutes(1)))
 struct KeyKeeperTests {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallShards
 
 @Suite("Watched files")
 struct FileWatchTests {

@@ -3,7 +3,8 @@ import Logging
 import RollcallModel
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallConfiguration
+@testable import RollcallShards
 
 @Suite("Loading a configuration")
 struct LoadTests {

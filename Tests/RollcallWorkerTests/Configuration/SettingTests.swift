@@ -1,6 +1,10 @@
 import Foundation
 import Testing
 
+@testable import RollcallAdmin
+@testable import RollcallConfiguration
+@testable import RollcallEdge
+@testable import RollcallShards
 @testable import RollcallWorker
 
 @Suite("The keys of the configuration")

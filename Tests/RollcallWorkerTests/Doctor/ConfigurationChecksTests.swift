@@ -2,7 +2,8 @@
 
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallDoctor
+@testable import RollcallShards
 
 @Suite("The doctor's checks of secrets")
 struct ConfigurationChecksTests {

@@ -9,7 +9,7 @@ import RollcallRedis
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallDoctor
 
 @Suite("The doctor", .timeLimit(.minutes(1)))
 struct DoctorTests {

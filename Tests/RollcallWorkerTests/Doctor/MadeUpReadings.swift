@@ -3,6 +3,8 @@
 import RollcallModel
 import RollcallRedis
 
+@testable import RollcallDoctor
+@testable import RollcallShards
 @testable import RollcallWorker
 
 enum MadeUp {

@@ -4,7 +4,7 @@ import RollcallModel
 import RollcallRedis
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallDoctor
 
 @Suite("The doctor's Redis checks")
 struct RedisChecksTests {

@@ -5,7 +5,7 @@ import RollcallRedis
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallDoctor
 
 @Suite("The doctor's Sentinel checks", .timeLimit(.minutes(1)))
 struct SentinelCheckTests {

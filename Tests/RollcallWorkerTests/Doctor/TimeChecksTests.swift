@@ -3,7 +3,8 @@
 import RollcallModel
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallDoctor
+@testable import RollcallShards
 
 @Suite("The doctor's time checks")
 struct TimeChecksTests {

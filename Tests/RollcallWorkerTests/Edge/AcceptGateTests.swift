@@ -5,7 +5,7 @@ import NIOCore
 import NIOEmbedded
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallListener
 
 @Suite("A listener without free descriptors")
 struct AcceptGateTests {

@@ -1,7 +1,5 @@
 // A client's frames, valid or invalid, byte by byte.
 
-@testable import RollcallWorker
-
 /// A client's frame. Each field can be set to an invalid value.
 struct ClientFrame {
     /// The opcode as a number, so that reserved ones can be sent too.

@@ -6,7 +6,7 @@ import NIOEmbedded
 import RollcallModel
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
 
 @Suite("Message buffers")
 struct EdgeBufferTests {

@@ -6,7 +6,7 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
 
 @Suite("How connections end", .timeLimit(.minutes(1)))
 struct EdgeEndingTests {

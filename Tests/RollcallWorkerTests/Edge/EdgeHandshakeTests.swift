@@ -8,7 +8,9 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
+@testable import RollcallListener
+@testable import RollcallShards
 
 @Suite("The edge's handshake", .timeLimit(.minutes(1)))
 struct EdgeHandshakeTests {

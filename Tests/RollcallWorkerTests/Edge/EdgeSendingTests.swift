@@ -5,7 +5,7 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
 
 @Suite("Fast and slow readers", .timeLimit(.minutes(1)))
 struct EdgeSendingTests {

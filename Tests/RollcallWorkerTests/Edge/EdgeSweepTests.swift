@@ -6,7 +6,8 @@ import NIOEmbedded
 import RollcallModel
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
+@testable import RollcallShards
 
 @Suite("Silent connections")
 struct EdgeSweepTests {

@@ -6,7 +6,8 @@ import NIOSSL
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
+@testable import RollcallListener
 
 @Suite("An edge with TLS", .timeLimit(.minutes(1)))
 struct EdgeTLSTests {

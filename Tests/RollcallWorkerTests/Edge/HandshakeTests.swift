@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
 
 @Suite("The handshake")
 struct HandshakeTests {

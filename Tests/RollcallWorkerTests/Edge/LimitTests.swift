@@ -5,7 +5,9 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
+@testable import RollcallListener
+@testable import RollcallShards
 
 @Suite("The edge's limits")
 struct EdgeLimitTests {

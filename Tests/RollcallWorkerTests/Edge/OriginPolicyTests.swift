@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
 
 @Suite("Origins")
 struct OriginPolicyTests {

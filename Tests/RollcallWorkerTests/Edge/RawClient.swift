@@ -5,7 +5,7 @@ import Foundation
 import NIOCore
 import TestSupport
 
-@testable import RollcallWorker
+@testable import RollcallEdge
 
 /// A TCP connection to an edge, without a WebSocket library.
 final class RawClient: @unchecked Sendable {

@@ -6,7 +6,9 @@ import NIOCore
 import NIOPosix
 import RollcallModel
 
-@testable import RollcallWorker
+@testable import RollcallEdge
+@testable import RollcallListener
+@testable import RollcallShards
 
 /// A loop that a shard serves, for as long as it exists.
 private struct ServedLoop {

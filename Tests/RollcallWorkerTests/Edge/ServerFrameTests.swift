@@ -4,7 +4,7 @@ import NIOCore
 import RollcallModel
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
 
 @Suite("Encoded frames")
 struct ServerFrameTests {

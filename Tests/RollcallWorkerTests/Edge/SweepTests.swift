@@ -4,7 +4,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
 
 @Suite("The loop's time")
 struct AwakeClockTests {

@@ -8,8 +8,6 @@ import NIOSSL
 import NIOTLS
 import TestSupport
 
-@testable import RollcallWorker
-
 /// A TLS connection to an edge, without a WebSocket library.
 final class TLSClient: Sendable {
     private let channel: any Channel

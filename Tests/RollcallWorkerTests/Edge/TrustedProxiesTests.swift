@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallListener
 
 @Suite("Trusted proxies")
 struct TrustedProxiesTests {

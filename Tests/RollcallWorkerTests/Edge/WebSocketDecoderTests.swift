@@ -5,7 +5,7 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
 
 @Suite("The WebSocket decoder")
 struct WebSocketDecoderTests {

@@ -2,7 +2,7 @@ import Logging
 import RollcallModel
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallAdmin
 
 @Suite("The recent events of the log")
 struct EventRingTests {

@@ -2,8 +2,6 @@
 
 import Logging
 
-@testable import RollcallWorker
-
 /// Writes log lines into a journal.
 struct Scribe: LogHandler {
     private let journal: Journal

@@ -4,7 +4,8 @@ import Metrics
 import RollcallModel
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallAdmin
+@testable import RollcallShards
 
 @Suite struct PrometheusTests {
     private let metrics = PrometheusMetrics()

@@ -4,7 +4,9 @@ import Metrics
 import RollcallModel
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallAdmin
+@testable import RollcallEdge
+@testable import RollcallShards
 
 @Suite struct TapeTests {
     private let metrics = PrometheusMetrics()

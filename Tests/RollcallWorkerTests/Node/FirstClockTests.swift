@@ -8,7 +8,8 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallConfiguration
+@testable import RollcallShards
 
 @Suite("The clock before the first heartbeat")
 struct FirstClockTests {

@@ -5,7 +5,7 @@ import RollcallModel
 import RollcallRedis
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallShards
 
 @Suite struct HandoverTests {
     private let own = Incarnation(name: "w1.a")

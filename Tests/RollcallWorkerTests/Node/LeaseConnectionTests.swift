@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import RollcallRedis
-@testable import RollcallWorker
+@testable import RollcallShards
 
 @Suite("The heartbeat connection", .serialized, .timeLimit(.minutes(2)))
 struct LeaseConnectionTests {

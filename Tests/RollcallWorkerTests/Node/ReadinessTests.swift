@@ -3,7 +3,7 @@
 import RollcallModel
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallShards
 
 @Suite struct ReadinessTests {
     private let start = ContinuousClock.now

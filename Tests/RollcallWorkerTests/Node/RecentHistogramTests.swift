@@ -1,7 +1,7 @@
 import RollcallModel
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallShards
 
 @Suite("The recent histogram")
 struct RecentHistogramTests {

@@ -7,7 +7,8 @@ import RollcallRedis
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallConfiguration
+@testable import RollcallShards
 
 @Suite("The configuration of Redis")
 struct RedisConfigurationTests {

@@ -8,7 +8,8 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallEdge
+@testable import RollcallShards
 
 @Suite("A slow reader among many changes", .timeLimit(.minutes(2)))
 struct SlowReaderTests {

@@ -9,7 +9,9 @@ import RollcallCore
 import RollcallModel
 import TestSupport
 
-@testable import RollcallWorker
+@testable import RollcallConfiguration
+@testable import RollcallEdge
+@testable import RollcallShards
 
 /// Passes everything on to the shard of a worker, and measures.
 final class GaugedShard: EdgeShard {

@@ -7,7 +7,7 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallWorker
+@testable import RollcallShards
 
 @Suite("A token whose key is being looked up", .timeLimit(.minutes(1)))
 struct TokenLookupTests {
