@@ -6,8 +6,17 @@ internal import NIOConcurrencyHelpers
 public import NIOCore
 public import NIOPosix
 @_exported public import RollcallClient
-@_exported public import RollcallShards
+public import RollcallShards
 public import ServiceLifecycle
+
+@_exported public import struct RollcallShards.CannotServe
+@_exported public import struct RollcallShards.ConfigurationProblem
+@_exported public import struct RollcallShards.ConfigurationProblems
+@_exported public import protocol RollcallShards.NodeAccess
+@_exported public import enum RollcallShards.RollcallVersion
+@_exported public import struct RollcallShards.Secret
+@_exported public import struct RollcallShards.Unavailable
+@_exported public import struct RollcallShards.WorkerConfiguration
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
