@@ -86,11 +86,11 @@ import Testing
             return "alice"
         }
         client.connect()
-        await worker.settles()
+        let clock = ContinuousClock()
+        let first = await clock.measure { await worker.settles() }
         #expect(client.connectionState == .connecting)
-        let begun = ContinuousClock.now
-        // The callback is called again every ten seconds.
-        await worker.passes(.seconds(600))
-        #expect(ContinuousClock.now - begun < .seconds(5), "it is waited for once")
+        // The callback is called again every ten seconds: sixty times.
+        let others = await clock.measure { await worker.passes(.seconds(600)) }
+        #expect(others < first * 3, "only the first call is waited for; waiting takes longer on a busy machine")
     }
 }
