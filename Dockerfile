@@ -3,22 +3,18 @@
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends libhiredis-dev python3 \
+    && apt-get install -y -qq --no-install-recommends libhiredis-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 # Dependencies first: they change less often than our sources, and this layer is kept.
 COPY Package.* ./
 RUN swift package resolve
-# Whatever the package's description names has to be there.
-COPY Benchmarks Benchmarks
-COPY Examples Examples
+# The folders that the description of the package names.
 COPY Sources Sources
 COPY Tests Tests
-COPY scripts/sbom scripts/sbom
 # Names of functions stay in, for readable backtraces; what only debuggers read goes.
 RUN swift build -c release --product rollcall --static-swift-stdlib -Xlinker --strip-debug \
-    && install -D "$(swift build -c release --show-bin-path)/rollcall" /out/rollcall \
-    && scripts/sbom /out/rollcall /out/rollcall.cdx.json
+    && install -D "$(swift build -c release --show-bin-path)/rollcall" /out/rollcall
 
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
@@ -26,7 +22,6 @@ RUN apt-get update -qq \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin rollcall
 COPY --from=build /out/rollcall /usr/local/bin/rollcall
-COPY --from=build /out/rollcall.cdx.json /usr/local/share/doc/rollcall/rollcall.cdx.json
 USER 10001
 # Inside a container loopback reaches nobody. The admin port stays there unless a token is configured.
 ENV ROLLCALL_EDGE_HOST=0.0.0.0

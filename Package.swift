@@ -9,7 +9,7 @@ let productsOfPackages = [
     "Yams": ["Yams"],
     "async-http-client": ["AsyncHTTPClient"],
     "hdrhistogram-swift": ["Histogram"],
-    "hummingbird": ["Hummingbird", "HummingbirdTesting"],
+    "hummingbird": ["Hummingbird"],
     "jwt-kit": ["JWTKit"],
     "swift-argument-parser": ["ArgumentParser"],
     "swift-collections": ["DequeModule", "HeapModule"],
@@ -155,18 +155,30 @@ package.targets += [
             "RollcallWorker", "Spawning", "ArgumentParser", "Hummingbird", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
             "NIOSSL", "ServiceLifecycle", "UnixSignals",
         ], embeds: ["Demo"]),
-    program("rooms", uses: ["RollcallNode", "Hummingbird"], path: "Examples/Rooms"),
 ]
 
 // What tests share.
 package.targets += [
-    library("TestSupport", uses: ["Spawning"], path: "Tests/TestSupport", exclude: ["Clock/settable_clock.c"]),
+    library(
+        "TestSupport", uses: ["Spawning"], path: "Tests/TestSupport",
+        exclude: ["Certificates", "Clock/settable_clock.c"]),
     library("RedisTwin", uses: ["RollcallCore", "RollcallModel"], path: "Tests/RedisTwin"),
     library("FoundationCodec", uses: ["RollcallModel"], path: "Tests/FoundationCodec"),
     library("Harness", uses: nio + ["RollcallClient", "RollcallModel", "TestSupport"], path: "Tests/Harness"),
+    library(
+        "Simulation",
+        uses: [
+            "RedisTwin", "RollcallClient", "RollcallCore", "RollcallModel", "TestSupport", "DequeModule", "HeapModule",
+            "NIOCore",
+        ], path: "Tests/Simulation"),
+    program("simulate", uses: ["Simulation", "ArgumentParser"], path: "Tests/Simulate"),
+    library(
+        "FaultSuite", uses: nio + ["Harness", "RollcallClient", "TestSupport", "Crypto"], path: "Tests/FaultSuite"),
+    library(
+        "AttackSuite", uses: ["Harness", "TestSupport", "Crypto", "NIOConcurrencyHelpers", "NIOCore"],
+        path: "Tests/AttackSuite"),
 ]
 
-// Unit tests.
 package.targets += [
     tests(
         "RollcallModelTests", uses: ["FoundationCodec", "RollcallModel", "TestSupport"], exclude: ["golden-frames.json"]
@@ -183,8 +195,8 @@ package.targets += [
         uses: nio + [
             "RollcallAdmin", "RollcallConfiguration", "RollcallCore", "RollcallDoctor", "RollcallEdge",
             "RollcallListener", "RollcallModel", "RollcallRedis", "RollcallShards", "RollcallWorker", "TestSupport",
-            "Hummingbird", "HummingbirdTesting", "JWTKit", "Logging", "Metrics", "NIOEmbedded", "NIOHTTP1", "NIOSSL",
-            "NIOTLS", "ServiceLifecycle", "Yams",
+            "Hummingbird", "JWTKit", "Logging", "Metrics", "NIOEmbedded", "NIOHTTP1", "NIOSSL", "NIOTLS",
+            "ServiceLifecycle", "Yams",
         ]),
     tests(
         "RollcallClientTests",
@@ -197,84 +209,51 @@ package.targets += [
     tests(
         "RollcallNodeTests",
         uses: [
-            "RollcallModel", "RollcallNode", "TestSupport", "rooms", "Metrics", "MetricsTestKit",
-            "NIOConcurrencyHelpers", "ServiceLifecycle",
+            "RollcallModel", "RollcallNode", "TestSupport", "Metrics", "MetricsTestKit", "NIOConcurrencyHelpers",
+            "ServiceLifecycle",
         ]),
-]
-
-// Suites that are programs too, each with tests of its own.
-package.targets += [
-    library(
-        "Simulation",
-        uses: [
-            "RedisTwin", "RollcallClient", "RollcallCore", "RollcallModel", "TestSupport", "DequeModule", "HeapModule",
-            "NIOCore",
-        ], path: "Tests/Simulation"),
-    program("simulate", uses: ["Simulation", "ArgumentParser"], path: "Tests/Simulate"),
     tests("SimulationTests", uses: ["Harness", "Simulation"]),
-    library(
-        "FaultSuite", uses: nio + ["Harness", "RollcallClient", "TestSupport", "Crypto"], path: "Tests/FaultSuite"),
-    program("faults", uses: ["FaultSuite", "TestSupport", "ArgumentParser"], path: "Tests/Faults"),
-    tests("FaultSuiteTests", uses: nio + ["FaultSuite", "Harness", "RollcallClient", "TestSupport"]),
-    library(
-        "AttackSuite", uses: ["Harness", "TestSupport", "Crypto", "NIOConcurrencyHelpers", "NIOCore"],
-        path: "Tests/AttackSuite"),
-    program("attacks", uses: ["AttackSuite", "ArgumentParser"], path: "Tests/Attacks"),
-    .target(name: "CHeap", path: "Tests/CHeap"),
-    program(
-        "views", uses: ["CHeap", "Harness", "RollcallClient", "TestSupport", "ArgumentParser"], path: "Tests/Views"),
+    tests("FaultSuiteTests", uses: ["FaultSuite", "Harness", "RollcallClient"]),
     tests(
         "IntegrationTests",
         uses: [
-            "AttackSuite", "FaultSuite", "Harness", "RollcallBrowser", "RollcallClient", "RollcallModel",
-            "RollcallWorker", "TestSupport", "rollcall", "views", "NIOCore",
+            "AttackSuite", "FaultSuite", "Harness", "RollcallClient", "RollcallModel", "RollcallWorker", "TestSupport",
+            "rollcall", "NIOCore",
         ]),
 ]
 
-// The code in the documentation, compiled with the settings of an app that has chosen none.
-package.targets += [
-    library("Snippets", path: "Tests/Snippets/Reading"),
-    program("snip", uses: ["Snippets"], path: "Tests/Snippets/Tool"),
-    .plugin(
-        name: "SnippetsPlugin", capability: .buildTool(), dependencies: ["snip"], path: "Tests/Snippets/Plugin"),
-    .testTarget(
-        name: "DocumentationTests",
-        dependencies: dependencies([
-            "RollcallClient", "RollcallNode", "RollcallTesting", "Snippets", "TestSupport", "Hummingbird",
-        ]),
-        plugins: ["SnippetsPlugin"]),
-]
-
-// Benchmarks.
-package.targets += [
-    .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
-    program(
-        "micro-bench",
-        uses: [
-            "CAllocations", "RedisTwin", "RollcallClient", "RollcallCore", "RollcallEdge", "RollcallModel",
-            "RollcallRedis", "ArgumentParser", "Logging", "NIOCore", "NIOEmbedded",
-        ], path: "Benchmarks/Micro", exclude: ["allocations.txt"]),
-    program("crowd-bench", uses: ["RollcallCore", "RollcallModel"], path: "Benchmarks/Crowd"),
-]
-
-// These ask Linux what processes cost, and wait with epoll.
-#if os(Linux)
+// The programs of `make soak` and `make bench`, which set this.
+if Context.environment["ROLLCALL_PROGRAMS"] != nil {
     package.targets += [
-        .executableTarget(
-            name: "floor", dependencies: ["CHiredis"], path: "Benchmarks/Floor",
-            linkerSettings: [.linkedLibrary("hiredis")]),
+        program("faults", uses: ["FaultSuite", "TestSupport", "ArgumentParser"], path: "Tests/Faults"),
+        program("attacks", uses: ["AttackSuite", "ArgumentParser"], path: "Tests/Attacks"),
+        .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
         program(
-            "bench",
+            "micro-bench",
             uses: [
-                "Harness", "RollcallClient", "RollcallLoad", "RollcallModel", "RollcallRedis", "RollcallWorker",
-                "TestSupport", "ArgumentParser",
-            ], path: "Benchmarks/Suite"),
+                "CAllocations", "RedisTwin", "RollcallClient", "RollcallCore", "RollcallEdge", "RollcallModel",
+                "RollcallRedis", "ArgumentParser", "Logging", "NIOCore", "NIOEmbedded",
+            ], path: "Benchmarks/Micro", exclude: ["allocations.txt"]),
     ]
-#endif
+    // These ask Linux what processes cost, and wait with epoll.
+    #if os(Linux)
+        package.targets += [
+            .executableTarget(
+                name: "floor", dependencies: ["CHiredis"], path: "Benchmarks/Floor",
+                linkerSettings: [.linkedLibrary("hiredis")]),
+            program(
+                "bench",
+                uses: [
+                    "Harness", "RollcallClient", "RollcallLoad", "RollcallModel", "RollcallRedis", "RollcallWorker",
+                    "TestSupport", "ArgumentParser",
+                ], path: "Benchmarks/Suite"),
+        ]
+    #endif
+}
 
-// Not every compiler comes with the fuzzer's runtime. Tests/fuzz.sh looks for it, and sets this.
+// Not every compiler comes with the fuzzer's runtime. `make soak` looks for it, and sets this.
 if Context.environment["ROLLCALL_FUZZ"] != nil {
-    package.targets.removeAll { $0.type == .test || $0.type == .plugin }
+    package.targets.removeAll { $0.type == .test }
     package.targets += [
         .target(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
         program(

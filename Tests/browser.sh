@@ -11,7 +11,7 @@ needs() {
     for program; do
         if command -v "$program" >/dev/null; then return; fi
     done
-    echo "browser: $1 is needed and not on the PATH: run scripts/setup test" >&2
+    echo "browser: $1 is needed and not on the PATH: run scripts/setup browser" >&2
     exit 69
 }
 

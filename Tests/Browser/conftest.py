@@ -16,7 +16,7 @@ numbers = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def site():
-    with pages.serving(pages.BUNDLE) as origin:
+    with pages.serving() as origin:
         yield origin
 
 

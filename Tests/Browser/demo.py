@@ -28,7 +28,7 @@ class Demo(Page):
         self.run("localStorage.setItem('rollcall-demo', JSON.stringify({ language: 'en', ...arguments[0] }))", choices)
         self.load(url)
         self.until(
-            "three devices are connected", "document.querySelectorAll('.badge[data-worker^=w]').length === 3", within=20)
+            "three devices are connected", "document.querySelectorAll('.badge[data-worker^=w]').length === 3", within=30)
 
     def emulate(self, **features):
         """Sets media features, such as `prefers_color_scheme="dark"`."""
@@ -77,7 +77,7 @@ class Demo(Page):
         self.press(f"{self.part(part)}.down button")
         self.until(
             f"{part} is up again", "document.querySelector(arguments[0])", f"{self.part(part)}:not(.down, [aria-busy])",
-            within=20)
+            within=30)
 
 
 class Device:
@@ -104,7 +104,7 @@ class Device:
     def press(self, button):
         self.page.press(f"{self.root} button[value={button}]")
 
-    def says(self, line, within=10.0):
+    def says(self, line, within=30.0):
         self.page.until(
             f"{self.name} says {line}",
             "document.querySelector(arguments[0]).textContent.replace(/[\\u2068\\u2069]/g, '') === arguments[1]",

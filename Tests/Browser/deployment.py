@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("ROLLCALL", str(ROOT / ".build/debug/rollcall"))
 
 
-def eventually(what, condition, within=10.0):
+def eventually(what, condition, within=30.0):
     """Waits until the condition returns something true, and returns it."""
     end = time.monotonic() + within
     while True:

@@ -2,11 +2,13 @@
 
 import contextlib
 import http.server
+import os
 import pathlib
 import re
 import shutil
 import threading
 
+import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
@@ -16,16 +18,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 FILES = {
     "/golden.json": ROOT / "Tests/RollcallClientTests/Text/golden.json",
     "/page.html": HERE / "page.html",
+    "/rollcall.js": ROOT / "Sources/RollcallBrowser/Module/rollcall.js",
 } | {f"/stories/{story.name}": story for story in (HERE / "stories").glob("*.js")}
-# What users load, and what it is made of: a page that imports /rollcall.js works with either.
-BUNDLE = {"/rollcall.js": ROOT / "Sources/RollcallBrowser/Module/rollcall.js"}
-MODULES = {f"/{module.name}": module for module in (ROOT / "Sources/RollcallBrowser/JavaScript").glob("*.js")}
+# What `make test-browser` leaves to `make soak`.
+soak = pytest.mark.skipif("ROLLCALL_SOAK" not in os.environ, reason="runs in make soak")
 TYPES = {".js": "text/javascript", ".json": "application/json", ".html": "text/html"}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        file = self.server.files.get(self.path.split("?")[0])
+        file = FILES.get(self.path.split("?")[0])
         self.send_response(200 if file else 404)
         self.send_header("Content-Type", f"{TYPES[file.suffix]}; charset=utf-8" if file else "text/plain")
         self.end_headers()
@@ -36,10 +38,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serving(module):
-    """A web server on a free port of loopback, which has these files beside the pages; gives its origin."""
+def serving():
+    """A web server on a free port of loopback; gives its origin."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.files = FILES | module
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
@@ -103,7 +104,7 @@ class Page:
         self.show()
         return self.driver.execute_script(script, *arguments)
 
-    def until(self, what, condition, *arguments, within=10.0):
+    def until(self, what, condition, *arguments, within=30.0):
         return eventually(what, lambda: self.run(f"return {condition}", *arguments), within)
 
     def close(self):

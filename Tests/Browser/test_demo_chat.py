@@ -4,6 +4,7 @@ from selenium.webdriver.common.keys import Keys
 
 from demo import BY_THEN
 from deployment import eventually
+from pages import soak
 
 
 def test_typing_shows_on_the_others_and_clears_on_send(demo, devices):
@@ -21,6 +22,7 @@ def test_typing_shows_on_the_others_and_clears_on_send(demo, devices):
     assert "Bob’s phone" in demo.text("#told"), "the timeline says who was told"
 
 
+@soak
 def test_nothing_moves_when_somebody_begins_to_type(demo, devices):
     alice, bob, _ = devices
     watched = (".messages", ".message:last-child", ".composer", ".chat-header")
@@ -33,6 +35,7 @@ def test_nothing_moves_when_somebody_begins_to_type(demo, devices):
     assert [bob.box(each) for each in watched] == before
 
 
+@soak
 def test_of_many_messages_the_newest_stand_there_in_their_order(demo):
     demo.run(
         """
@@ -50,6 +53,7 @@ def test_of_many_messages_the_newest_stand_there_in_their_order(demo):
     assert demo.run("return document.querySelector('[data-device=alice-phone] .message').classList.contains('begins')")
 
 
+@soak
 def test_background_idle_and_signing_out_are_seen_at_once(devices):
     alice, bob, _ = devices
     for button, seen in (("idle", "Away"), ("background", "Offline"), ("active", "Online"), ("leave", "Offline")):
@@ -59,6 +63,7 @@ def test_background_idle_and_signing_out_are_seen_at_once(devices):
     alice.says("Online")
 
 
+@soak
 def test_who_is_on_two_devices_stays_when_one_goes(devices):
     alice, bob, laptop = devices
     bob.says("Online")
@@ -71,6 +76,7 @@ def test_who_is_on_two_devices_stays_when_one_goes(devices):
     assert bob.recorded_lines == ["Online", "Away", "Online"]
 
 
+@soak
 def test_a_second_window_has_devices_of_its_own_in_the_same_chat(open_demo):
     first, second = open_demo(), open_demo()
     first.device("alice-phone").field.send_keys("From the first window", Keys.ENTER)
@@ -82,6 +88,7 @@ def test_a_second_window_has_devices_of_its_own_in_the_same_chat(open_demo):
     second.device("alice-phone").says("Online")
 
 
+@soak
 def test_a_group_of_eight_chats_by_itself_and_can_be_paused(demo, devices):
     alice, *_ = devices
     demo.press("#group")
@@ -97,6 +104,7 @@ def test_a_group_of_eight_chats_by_itself_and_can_be_paused(demo, devices):
     assert alice.line.endswith("of 8 online")
 
 
+@soak
 def test_a_pause_keeps_the_bots_from_other_windows_and_outlasts_a_look_elsewhere(demo):
     held = "return (await navigator.locks.query()).held.length"
     demo.press("#group")
@@ -111,6 +119,7 @@ def test_a_pause_keeps_the_bots_from_other_windows_and_outlasts_a_look_elsewhere
     assert demo.held == 9
 
 
+@soak
 def test_the_bots_are_in_the_window_that_is_seen(open_demo):
     first = open_demo()
     first.press("#group")
@@ -121,6 +130,7 @@ def test_the_bots_are_in_the_window_that_is_seen(open_demo):
     eventually("the bots are in the first window again", lambda: first.held == 9)
 
 
+@soak
 def test_x3_names_and_faces_never_swap_places(demo):
     demo.press("#group")
     demo.run(

@@ -6,6 +6,10 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from pages import soak
+
+pytestmark = soak
+
 SAYINGS = {
     "de": "Alice schreibt\u00a0…", "ja": "Aliceさんが入力中…", "ar": "Alice بصدد الكتابة…", "he": "Alice מקליד/ה…",
 }

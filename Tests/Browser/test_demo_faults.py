@@ -6,6 +6,9 @@ from selenium.webdriver.common.keys import Keys
 
 from demo import BY_THEN, GRACE, LEASE
 from deployment import eventually
+from pages import soak
+
+pytestmark = soak
 
 
 def test_a_dropped_network_is_seen_after_the_grace_and_so_is_its_return(demo, devices):

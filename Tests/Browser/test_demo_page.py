@@ -9,6 +9,9 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from deployment import Dev, stopping
+from pages import soak
+
+pytestmark = soak
 
 
 def ask(dev, method, path, **headers):

@@ -11,6 +11,7 @@ from selenium.webdriver.common.keys import Keys
 
 from deployment import Redis, Worker, eventually, free_port, stopping
 from live import Device, Live
+from pages import soak
 
 SETTINGS = {"typing.throttle": "0s", "typing.expiry": "8s", "presence.grace": "30s"}
 
@@ -43,6 +44,7 @@ def open_live(driver):
         page.close()
 
 
+@soak
 def test_its_figures_are_a_count_by_hand(deploy, open_live):
     _, first, second = deploy("w1", "w2")
     page = open_live(first)
@@ -68,6 +70,7 @@ def test_its_figures_are_a_count_by_hand(deploy, open_live):
     assert page.console() == []
 
 
+@soak
 def test_its_rates_are_those_of_the_devices(deploy, open_live):
     _, worker = deploy("w1")
     page = open_live(worker)
@@ -102,6 +105,7 @@ def test_strangers_names_are_text(deploy, open_live):
     assert page.console() == []
 
 
+@soak
 def test_a_user_in_grace_is_explained_and_one_never_seen_too(deploy, open_live):
     _, first, second = deploy("w1", "w2")
     page = open_live(second)
@@ -124,6 +128,7 @@ def test_a_user_in_grace_is_explained_and_one_never_seen_too(deploy, open_live):
     assert page.run("return document.getElementById('answer').hidden && document.activeElement.id === 'user'")
 
 
+@soak
 def test_a_dead_worker_is_shown_so_and_who_settled_what_it_left(deploy, open_live):
     _, first, second = deploy("w1", "w2", worker__lease="4s")
     Device(second, "carol", "tablet")
@@ -136,6 +141,7 @@ def test_a_dead_worker_is_shown_so_and_who_settled_what_it_left(deploy, open_liv
     assert second.incarnation in page.text("#events [data-kind=mended] code")
 
 
+@soak
 def test_it_wants_the_token_where_the_port_does(deploy, open_live, tmp_path):
     (tmp_path / "token").write_text("0123456789abcdef", encoding="utf-8")
     _, worker = deploy("w1", admin__token_file=tmp_path / "token")
@@ -163,6 +169,7 @@ def test_it_wants_the_token_where_the_port_does(deploy, open_live, tmp_path):
     assert page.run("return [localStorage.length, location.href]") == [0, f"{worker.admin}/live"]
 
 
+@soak
 def test_while_redis_is_away_it_says_so_and_keeps_what_it_knew(deploy, open_live, site):
     port = free_port()
     with stopping(Redis(port)) as redis, stopping(Worker("w1", redis, site)) as worker:
@@ -180,6 +187,7 @@ def test_while_redis_is_away_it_says_so_and_keeps_what_it_knew(deploy, open_live
         eventually("nobody answers", lambda: (page.banner or "").startswith("This worker does not answer"))
 
 
+@soak
 def test_who_opens_it_while_redis_is_away_sees_what_the_worker_knows(deploy, open_live, site):
     """Regression: it answered 503, and the page stayed empty."""
     with stopping(Redis()) as redis, stopping(Worker("w1", redis, site)) as worker:
@@ -191,6 +199,7 @@ def test_who_opens_it_while_redis_is_away_sees_what_the_worker_knows(deploy, ope
         assert page.text("#source").startswith(f"As {worker.incarnation}")
 
 
+@soak
 def test_what_stays_the_same_is_left_alone(deploy, open_live):
     """Regression: a selection, and the position of a screen reader, were lost every second."""
     _, worker = deploy("w1")
@@ -205,6 +214,7 @@ def test_what_stays_the_same_is_left_alone(deploy, open_live):
     assert page.run("return getSelection().toString()") == worker.incarnation
 
 
+@soak
 def test_rates_outlive_a_dead_incarnation_and_a_clock_that_is_set_back(deploy, open_live):
     _, worker = deploy("w1")
     page = open_live(worker)
@@ -228,6 +238,7 @@ def test_rates_outlive_a_dead_incarnation_and_a_clock_that_is_set_back(deploy, o
     assert rates == [20, 20, 20, 5]
 
 
+@soak
 def test_events_are_timed_as_in_the_log_with_the_day_where_it_was_another(deploy, open_live):
     _, worker = deploy("w1")
     page = open_live(worker)
@@ -243,6 +254,7 @@ def test_events_are_timed_as_in_the_log_with_the_day_where_it_was_another(deploy
     })""") == "1970-01-01 00:00:00"
 
 
+@soak
 def test_a_user_whose_name_is_a_folder_is_not_mixed_up(deploy, open_live):
     _, worker = deploy("w1")
     page = open_live(worker)
@@ -252,6 +264,7 @@ def test_a_user_whose_name_is_a_folder_is_not_mixed_up(deploy, open_live):
         assert f"rollcall explain {name}" in page.text("#answer-rule")
 
 
+@soak
 @pytest.mark.parametrize("width", [360, 820, 1400])
 def test_it_fits_the_screen(deploy, open_live, width):
     _, worker = deploy("a-worker-with-quite-a-long-name-of-its-own")
@@ -291,6 +304,7 @@ CONTRAST = """
 """
 
 
+@soak
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_text_can_be_read(deploy, open_live, theme):
     _, first, second = deploy("w1", "w2")
@@ -308,6 +322,7 @@ def test_every_text_can_be_read(deploy, open_live, theme):
         "light": "rgb(22, 24, 36)", "dark": "rgb(236, 238, 246)"}[theme]
 
 
+@soak
 def test_the_keyboard_reads_the_charts(deploy, open_live):
     _, worker = deploy("w1")
     page = open_live(worker)
@@ -324,6 +339,7 @@ def test_the_keyboard_reads_the_charts(deploy, open_live):
     assert page.text(".chart .reading") == ""
 
 
+@soak
 def test_anybody_gets_the_page_and_nobody_frames_it(deploy):
     _, worker = deploy("w1")
     connection = http.client.HTTPConnection(worker.admin.removeprefix("http://"), timeout=10)

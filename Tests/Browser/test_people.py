@@ -9,6 +9,7 @@ import time
 import urllib.request
 
 from deployment import eventually
+from pages import soak
 
 # A user in a page: a client, what it sees of a conversation and of others, and an input.
 JOIN = """
@@ -29,7 +30,7 @@ class Person:
         page.run(JOIN, name, urls, user, room.name, list(others), more)
         self.until_connected()
 
-    def until_connected(self, within=10.0):
+    def until_connected(self, within=30.0):
         self.page.until(
             f"{self.name} is connected", f"people.{self.name}.client.connection.latest.status === 'connected'",
             within=within)
@@ -41,7 +42,7 @@ class Person:
         """All observed values, as `{at, value}`."""
         return self.page.run("return seen[arguments[0]]", f"{self.name} {what}")
 
-    def sees(self, what, condition, within=10.0):
+    def sees(self, what, condition, within=30.0):
         self.page.until(
             f"{self.name} sees {condition}",
             f"((value) => value !== undefined && ({condition}))(seen['{self.name} {what}'].at(-1)?.value)",
@@ -62,6 +63,7 @@ QUICK = {"typing": {"debounce": 0}}
 TAKE_ADDRESSES_IN_ORDER = "Math.random = () => 0.999"
 
 
+@soak
 def test_t11_typing_appears_and_ends_within_a_blink(page, workers, room):
     alice = Person(page, "alice", workers[0].edge, room.alice, room, **QUICK)
     Person(page, "bob", workers[1].edge, room.bob, room)
@@ -92,6 +94,7 @@ def test_t11_typing_appears_and_ends_within_a_blink(page, workers, room):
     assert statistics.median(took["end"]) < 100
 
 
+@soak
 def test_t4_ten_seconds_of_keys_are_ten_signals_and_one_appearance(page, workers, room):
     alice = Person(page, "alice", workers[0].edge, room.alice, room)
     bob = Person(page, "bob", workers[1].edge, room.bob, room)
@@ -224,6 +227,7 @@ def test_p2_online_while_any_device_is(page, workers, room):
     assert said == ["Active now", True]
 
 
+@soak
 def test_p6_fifty_and_a_thousand_in_one_call(page, workers, room):
     alice = Person(page, "alice", workers[0].edge, room.alice, room)
     found = alice.run(
@@ -287,6 +291,7 @@ def test_p9_who_belongs_to_a_conversation_and_is_here(page, workers, room):
     page.until("one has left for good", f"{line}(seen.members.at(-1).value) === '1 of 2 online'")
 
 
+@soak
 def test_c2_a_worker_killed_under_the_page(page, worker, workers, room):
     """Fifty users watched through a worker that is killed: no wrong state in between, the current one soon after."""
     own = worker()
@@ -359,6 +364,7 @@ def test_t16_a_network_that_is_cut_and_comes_back(page, workers, network, room):
     assert time.monotonic() - start < 4
 
 
+@soak
 def test_t16_a_network_that_falls_silent_is_found_out_on_return(page, workers, network, room):
     net = network(workers[0])
     page.run(TAKE_ADDRESSES_IN_ORDER)
@@ -386,6 +392,7 @@ def test_t9_what_was_typed_while_away_is_not_told_later(page, workers, network, 
     assert bob.counts() == [0, 1]
 
 
+@soak
 def test_c2_an_orderly_stop_sends_the_page_elsewhere(page, worker, workers, room):
     own = worker()
     bob = Person(page, "bob", workers[0].edge, room.bob, room, [room.alice])
@@ -416,6 +423,7 @@ def token(user, secret, lasts):
     return (signed + b"." + part(hmac.new(secret, signed, hashlib.sha256).digest())).decode()
 
 
+@soak
 def test_c2_a_token_is_renewed_before_it_ends(page, worker, room, tmp_path):
     secret = b"a secret of at least thirty-two bytes"
     (tmp_path / "secret").write_bytes(secret)
@@ -436,6 +444,7 @@ def test_c2_a_token_is_renewed_before_it_ends(page, worker, room, tmp_path):
     assert [each["value"]["status"] for each in page.run("return seen.connection")] == ["connecting", "connected"]
 
 
+@soak
 def test_c3_views_opened_and_closed_leave_no_memory(page, workers, room):
     alice = Person(page, "alice", workers[0].edge, room.alice, room)
     views = """

@@ -1,5 +1,4 @@
-"""Runs the stories in `stories/` in a real page, with a test clock: once with rollcall.js, which users load, and once with
-the modules that it is made of."""
+"""Runs the stories in `stories/` in a real page, with a test clock."""
 
 import re
 
@@ -32,12 +31,11 @@ def count_objects(driver):
     return count["result"]["value"]
 
 
-@pytest.fixture(scope="module", params=[pages.BUNDLE, pages.MODULES], ids=["bundle", "modules"])
-def stage(driver, request):
-    with pages.serving(request.param) as origin:
-        page = pages.Page(driver, f"{origin}/page.html")
-        yield page
-        page.close()
+@pytest.fixture(scope="module")
+def stage(driver, site):
+    page = pages.Page(driver, f"{site}/page.html")
+    yield page
+    page.close()
 
 
 @pytest.mark.parametrize(("file", "name"), STORIES, ids=[f"{file}: {name}" for file, name in STORIES])

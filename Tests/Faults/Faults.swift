@@ -26,6 +26,8 @@ struct Faults: AsyncParsableCommand {
     var auth: Authentication?
     @Option(help: "Rounds of each fault; by default 20 with the short settings and 2 with the default ones.")
     var rounds: Int?
+    @Option(help: "One round of each row, those played longest ago first, until so many minutes are over.")
+    var minutes: Int?
     @Option(help: "How many rounds side by side.")
     var jobs = 2
     @Option(help: "The file where results are kept.")
@@ -44,8 +46,10 @@ struct Faults: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let runner = try Runner(try wanted(), rounds: rounds, authentication: auth, file: URL(filePath: results)) {
-            line in
+        let runner = try Runner(
+            try wanted(), rounds: rounds, for: minutes.map { .seconds(60 * $0) }, authentication: auth,
+            file: URL(filePath: results)
+        ) { line in
             FileHandle.standardError.write(Data("\(line)\n".utf8))
         }
         if fresh { await runner.forget() }

@@ -35,7 +35,7 @@ public final class Observer<Value: Sendable>: Sendable {
     /// - Returns: when that value arrived.
     @discardableResult
     public func sees(
-        _ what: String, within limit: Duration = .seconds(2), _ isWanted: (Value) -> Bool
+        _ what: String, within limit: Duration = .seconds(30), _ isWanted: (Value) -> Bool
     ) async throws -> ContinuousClock.Instant {
         var moment = ContinuousClock.now
         try await eventually("the observer sees \(what), not \(all)", within: limit) {
@@ -49,7 +49,7 @@ public final class Observer<Value: Sendable>: Sendable {
 
 extension Observer<Typing> {
     @discardableResult
-    public func sees(typing users: Set<UserID>, within limit: Duration = .seconds(2)) async throws
+    public func sees(typing users: Set<UserID>, within limit: Duration = .seconds(30)) async throws
         -> ContinuousClock.Instant
     {
         try await sees("\(users) typing", within: limit) { Set($0.typists.map(\.user)) == users }
@@ -58,7 +58,7 @@ extension Observer<Typing> {
 
 extension Observer<Presence> {
     @discardableResult
-    public func sees(_ status: PresenceStatus, within limit: Duration = .seconds(2)) async throws
+    public func sees(_ status: PresenceStatus, within limit: Duration = .seconds(30)) async throws
         -> ContinuousClock.Instant
     {
         try await sees("\(status)", within: limit) { $0.status == status }

@@ -5,9 +5,8 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite("A worker whose admin port uses TLS", .timeLimit(.minutes(5)))
+@Suite("A worker whose admin port uses TLS", .enabled(if: isSoaking), .timeLimit(.minutes(5)))
 struct AdminTLSTests {
-    private static let package = URL(filePath: #filePath).appending(path: "../../..").standardized
     private static let token = "0123456789abcdef0123456789abcdef"
 
     private let certificates: TestCertificates
@@ -16,9 +15,9 @@ struct AdminTLSTests {
     private let tokenFile: URL
 
     init() async throws {
-        certificates = try await TestCertificates()
-        pair = try await certificates.issue("admin")
-        own = try await certificates.issue("operator")
+        certificates = try TestCertificates()
+        pair = certificates.first
+        own = certificates.second
         tokenFile = certificates.folder.appending(path: "token")
         try Data(Self.token.utf8).write(to: tokenFile)
     }
@@ -36,7 +35,7 @@ struct AdminTLSTests {
 
     private func run(_ arguments: [String]) async throws -> Told {
         let command = try ChildProcess(arguments)
-        let code = try await command.exitCode(within: .seconds(30))
+        let code = try await command.exitCode()
         try await eventually("its output is read") { command.outputEnded }
         return (code, command.output, command.errors)
     }
@@ -70,9 +69,9 @@ struct AdminTLSTests {
         #expect(told.code == 0 && told.output.contains("alive"), "\(told)")
         let distrustful = try await run(ask + [worker.admin])
         #expect(distrustful.code == 69 && distrustful.errors.contains("has issued it (--authority)"))
-        let late = try await certificates.issue("late", days: -1)
+        let late = certificates.expired
         try certificates.replace(pair, with: late)
-        try await eventually("the expired certificate is named", within: .seconds(10), every: .milliseconds(200)) {
+        try await eventually("the expired certificate is named", every: .milliseconds(200)) {
             let told = try await run(ask + [worker.admin, "--authority", certificates.authority.path])
             return told.code == 69 && told.errors.contains("it has expired")
         }
@@ -84,7 +83,7 @@ struct AdminTLSTests {
     func mutual() async throws {
         let redis = try await TestRedis()
         let worker = try await worker(on: redis, asksWhoComes: true)
-        let foreign = try await TestCertificates().issue("operator")
+        let foreign = try TestCertificates(.foreign).first
         let cacert = certificates.authority.path
         func status(showing pair: TestCertificates.Pair?, _ more: [String] = []) async throws -> String {
             let shown = pair.map { ["--cert", $0.certificate.path, "--key", $0.key.path] } ?? []
@@ -118,8 +117,8 @@ struct AdminTLSTests {
     func renewed() async throws {
         let redis = try await TestRedis()
         let worker = try await worker(on: redis, asksWhoComes: true)
-        let next = try await TestCertificates()
-        let (nextPair, nextOwn) = (try await next.issue("admin"), try await next.issue("operator"))
+        let next = try TestCertificates(.foreign)
+        let (nextPair, nextOwn) = (next.first, next.second)
         func isAnswered(_ authority: URL, _ pair: TestCertificates.Pair) async throws -> Bool {
             try await status(
                 "\(worker.admin)/health", "--cacert", authority.path, "--cert", pair.certificate.path, "--key",
@@ -130,43 +129,10 @@ struct AdminTLSTests {
         #expect(try await isAnswered(before, own))
         try certificates.replace(pair, with: nextPair)
         try Data(contentsOf: next.authority).write(to: certificates.authority, options: .atomic)
-        try await eventually("the new certificates are used", within: .seconds(15), every: .milliseconds(200)) {
+        try await eventually("the new certificates are used", every: .milliseconds(200)) {
             try await isAnswered(next.authority, nextOwn)
         }
         #expect(try await !isAnswered(next.authority, own))
         #expect(worker.process.isRunning)
-    }
-
-    @Test("is scraped by Prometheus with the example's TLS configuration")
-    func prometheus() async throws {
-        let redis = try await TestRedis()
-        let worker = try await worker(on: redis, asksWhoComes: true)
-        let example = Self.package.appending(path: "Config/prometheus/prometheus.yaml")
-        var text = try String(contentsOf: example, encoding: .utf8)
-            .replacing(#/(?m)^( +)# (scheme:|tls_config:|  \w+_file:)/#) { "\($0.output.1)\($0.output.2)" }
-        for (there, here) in [
-            ("/etc/prometheus/rollcall_metrics_token", tokenFile.path),
-            ("/etc/prometheus/rollcall_authority.pem", certificates.authority.path),
-            ("/etc/prometheus/rollcall_client.pem", own.certificate.path),
-            ("/etc/prometheus/rollcall_client.key", own.key.path),
-            (#""worker1.internal:8081", "worker2.internal:8081""#, "\"127.0.0.1:\(worker.adminPort)\""),
-            ("interval: 15s", "interval: 500ms"),
-            ("- alerts.yaml", "- \(Self.package.path)/Config/prometheus/alerts.yaml"),
-        ] {
-            #expect(text.contains(there))
-            text = text.replacing(there, with: here)
-        }
-        let file = certificates.folder.appending(path: "prometheus.yaml")
-        try Data(text.utf8).write(to: file)
-        let port = try freePort()
-        let prometheus = try ChildProcess([
-            "prometheus", "--config.file=\(file.path)", "--web.listen-address=127.0.0.1:\(port)",
-            "--storage.tsdb.path=\(certificates.folder.appending(path: "data").path)",
-        ])
-        defer { prometheus.kill() }
-        try await eventually("the worker is up\n\(text)", within: .seconds(60), every: .milliseconds(200)) {
-            let answer = try? await Web.get("http://127.0.0.1:\(port)/api/v1/query?query=up")
-            return answer?.body.contains(#","1"]"#) == true
-        }
     }
 }

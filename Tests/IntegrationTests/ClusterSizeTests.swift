@@ -7,7 +7,7 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("Connections and subscriptions on a cluster", .serialized, .timeLimit(.minutes(2)))
+@Suite("Connections and subscriptions on a cluster", .enabled(if: isSoaking), .serialized, .timeLimit(.minutes(2)))
 struct ClusterSizeTests {
     /// What all primaries together have of all workers.
     private struct Census: Hashable {

@@ -7,7 +7,7 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("Workers on a cluster", .serialized, .timeLimit(.minutes(2)))
+@Suite("Workers on a cluster", .enabled(if: isSoaking), .serialized, .timeLimit(.minutes(2)))
 struct ClusterTests {
     /// Enough names to have keys on every primary.
     private static let names = (0..<12).map { "user\($0)" }
@@ -69,7 +69,7 @@ struct ClusterTests {
         try await party.sees(.away)
         for server in party.set.servers { #expect(Int(try await server.cli("DBSIZE")) ?? 0 > 0) }
         party.workers[0].crash()
-        try await party.sees(.offline, within: .seconds(10))
+        try await party.sees(.offline)
         try await eventually("its devices are swept on all primaries") {
             try await party.set.cli("ZCARD", "{workers}") == "1"
         }
@@ -127,7 +127,7 @@ struct ClusterTests {
         try #require(set.servers.first { $0 !== left }).process.kill()
         try await eventually("it is down") { try await left.cli("CLUSTER", "INFO").contains("cluster_state:fail") }
         let worker = try WorkerProcess.start(["redis.url": set.url, "redis.connect_timeout": "2s"])
-        #expect(try await worker.exitCode(within: .seconds(20)) == 69)
+        #expect(try await worker.exitCode() == 69)
         try await eventually("it prints the reason") { worker.errors.contains("refuses writes (CLUSTERDOWN") }
         #expect(worker.errors.contains("redis-cli --cluster check"))
     }
@@ -137,6 +137,6 @@ struct ClusterTests {
         let worker = try WorkerProcess.start([
             "redis.url": "redis+cluster://127.0.0.1:\(try freePort())", "redis.connect_timeout": "1s",
         ])
-        #expect(try await worker.exitCode(within: .seconds(10)) == 69)
+        #expect(try await worker.exitCode() == 69)
     }
 }

@@ -5,7 +5,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite("WebSocket conformance")
+@Suite("WebSocket conformance", .enabled(if: isSoaking))
 struct ConformanceTests {
     // About 300 cases, each on a new connection.
     @Test("the edge conforms to RFC 6455, as tested with Python's wsproto")

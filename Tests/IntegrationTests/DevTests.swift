@@ -79,7 +79,7 @@ struct DevTests {
 
     @Test(
         "with sentinels, continues when the page kills the primary while a sentinel is suspended",
-        .timeLimit(.minutes(2)))
+        .enabled(if: isSoaking), .timeLimit(.minutes(2)))
     func sentinels() async throws {
         let dev = try await RunningDev(["--redis", "sentinel"], children: 15)
         let sentinels = dev.ready.redis.sentinels
@@ -109,7 +109,9 @@ struct DevTests {
     }
 
     /// Regression: a server that restarted empty as the primary deleted the data of its replicas.
-    @Test("keeps its data while servers are killed and restarted, by the page and directly", .timeLimit(.minutes(3)))
+    @Test(
+        "keeps its data while servers are killed and restarted, by the page and directly", .enabled(if: isSoaking),
+        .timeLimit(.minutes(3)))
     func sentinelsKeepData() async throws {
         let dev = try await RunningDev(["--redis", "sentinel"], children: 15)
         // If a primary is killed before all sentinels have finished the previous failover, its failure is detected much

@@ -22,7 +22,9 @@ struct FaultTests {
         #expect(try await worker.exitCode() == 0)
     }
 
-    @Test("a worker that receives SIGTERM while Redis is away does not wait for writes that cannot succeed")
+    @Test(
+        "a worker that receives SIGTERM while Redis is away does not wait for writes that cannot succeed",
+        .enabled(if: isSoaking))
     func stopWithoutRedis() async throws {
         // If the worker waited for the writes, it would take two seconds more than the drain.
         let deployment = try await Deployment(workers: 1, settings: ["worker.drain": "0s"])
@@ -74,7 +76,7 @@ struct FaultTests {
         #expect(alice.close == nil)
     }
 
-    @Test("the devices of a killed worker are offline within its lease and two seconds")
+    @Test("the devices of a killed worker are offline within its lease and two seconds", .enabled(if: isSoaking))
     func killed() async throws {
         // A worker that got no processor time for two heartbeats rightly judges no other worker for a while, so the
         // heartbeats here are not too frequent.

@@ -7,7 +7,7 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@Suite("An issuer that changes its keys", .timeLimit(.minutes(2)))
+@Suite("An issuer that changes its keys", .enabled(if: isSoaking), .timeLimit(.minutes(2)))
 struct KeyRotationTests {
     private let issuer: Issuer
 

@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A conversation of 600,000 members", .timeLimit(.minutes(3)))
+@Suite("A conversation of 600,000 members", .enabled(if: isSoaking), .timeLimit(.minutes(3)))
 struct LargeConversationTests {
     private struct Page: Decodable {
         var members: [String: String]

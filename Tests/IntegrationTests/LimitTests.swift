@@ -111,7 +111,9 @@ struct LimitTests {
     }
 
     // Includes the 30 seconds after which a session that keeps sending is closed.
-    @Test("of messages slows a session that exceeds it, and closes it after a while", .timeLimit(.minutes(2)))
+    @Test(
+        "of messages slows a session that exceeds it, and closes it after a while", .enabled(if: isSoaking),
+        .timeLimit(.minutes(2)))
     func messages() async throws {
         let (deployment, worker) = try await worker(["limits.message_rate": "5", "limits.message_burst": "10"])
         let alice = try await worker.device("alice", "phone")

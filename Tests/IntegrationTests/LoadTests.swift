@@ -5,7 +5,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite("rollcall load")
+@Suite("rollcall load", .enabled(if: isSoaking))
 struct LoadTests {
     /// The report that `--json` writes.
     private struct Report: Decodable {

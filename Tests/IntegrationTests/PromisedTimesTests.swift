@@ -10,7 +10,7 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@Suite("Time until other users see", .serialized)
+@Suite("Time until other users see", .enabled(if: isSoaking), .serialized)
 struct PromisedTimesTests {
     /// The measurements of one kind, and how long the worker took for any answer in the same run.
     private struct Measured: CustomStringConvertible {

@@ -4,7 +4,7 @@ import FaultSuite
 import TestSupport
 import Testing
 
-@Suite("The short faults of the fault suite")
+@Suite("The short faults of the fault suite", .enabled(if: isSoaking))
 struct QuickFaultTests {
     // A round that failed while the machine was busy is repeated, up to three times.
     @Test("every promise holds", .timeLimit(.minutes(6)))

@@ -8,7 +8,7 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@Suite("While Redis refuses writes")
+@Suite("While Redis refuses writes", .enabled(if: isSoaking))
 struct RefusedWritesTests {
     /// Why Redis refuses writes.
     enum Refusal: String, CaseIterable, CustomTestStringConvertible {

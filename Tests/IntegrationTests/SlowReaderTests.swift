@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A device that stops reading")
 struct SlowReaderTests {
-    @Test("gets the newest state within two seconds, in few messages; other devices get all updates in time")
+    @Test("gets the newest state in few messages when it reads again; other devices get all updates")
     func readsAgain() async throws {
         let deployment = try await Deployment(workers: 1, on: .server)
         let (slow, fast) = try await pair(on: deployment.workers[0])
@@ -70,7 +70,7 @@ struct SlowReaderTests {
         }
 
         mutating func seesTheEnd() async throws {
-            try await eventually("all are offline and type", within: .seconds(2)) {
+            try await eventually("all are offline and type") {
                 try await look()
                 return typists == Storm.typists && Storm.users.allSatisfy { statuses[$0] == .offline }
             }

@@ -9,7 +9,7 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@Suite("Typing on the wire")
+@Suite("Typing on the wire", .enabled(if: isSoaking))
 struct TypingOnTheWireTests {
     @Test("ten seconds at twelve keys per second cause ten signals at most, and are shown once without flicker")
     func tenSeconds() async throws {

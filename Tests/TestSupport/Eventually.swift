@@ -1,3 +1,5 @@
+internal import Foundation
+
 // Waits for other processes by polling a condition until a time limit, instead of sleeping for a fixed time.
 
 /// A condition that did not come true in time.
@@ -27,3 +29,7 @@ public func eventually(
         if late > .milliseconds(100) { end += late }
     }
 }
+
+/// Whether `make soak` runs, which adds the tests that take long, measure real time, or need programs that `make test` does
+/// not install. Such a test has the trait `.enabled(if: isSoaking)`.
+public let isSoaking = ProcessInfo.processInfo.environment["ROLLCALL_SOAK"] != nil

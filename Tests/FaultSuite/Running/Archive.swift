@@ -15,8 +15,11 @@ struct Archive {
 
     func row(of job: Job) -> Row? { results.rows[job.key] }
 
+    func lastPlayed(_ job: Job) -> Date { results.played?[job.key] ?? .distantPast }
+
     mutating func keep(_ row: Row, of job: Job) throws {
         results.rows[job.key] = row
+        results.played = (results.played ?? [:]).merging([job.key: Date()]) { $1 }
         if let file { try results.write(to: file) }
     }
 

@@ -64,6 +64,8 @@ public struct Row: Codable, Sendable {
 /// All rows of a file.
 public struct Results: Codable, Sendable {
     public var rows: [String: Row] = [:]
+    /// When a round of each row was played last, with any build.
+    var played: [String: Date]? = [:]
 
     public init() {}
 

@@ -11,43 +11,31 @@ public actor Runner {
     private let build: String
     private let progress: @Sendable (String) -> Void
     private let authentication: Authentication?
-    private let story: @Sendable (Job, Circumstances) async -> Story
-    private let delay: @Sendable (_ since: Moment) -> Duration
+    private let metronome = Metronome()
     private var archive: Archive
     private var pending: [(job: Job, missing: Int)] = []
     private var total = 0
     private var played = 0
     private var spent = 0.0
     private var width = 1
+    private let end: Moment?
 
     /// A round that broke a promise while the suite's own process was delayed by more than this is repeated.
     private static let noise = Duration.milliseconds(100)
 
     /// - Parameters:
     ///   - rounds: the number of rounds of each fault; `nil` for the number in its settings.
+    ///   - time: plays one round of each row instead, in the order of how long ago the row was played, and begins none
+    ///     after this time.
     ///   - file: where results are read and stored; `nil` stores none.
     ///   - progress: called with lines of text for the user.
     public init(
-        _ jobs: [Job], rounds: Int? = nil, authentication: Authentication? = nil, file: URL? = nil,
-        progress: @escaping @Sendable (String) -> Void
+        _ jobs: [Job], rounds: Int? = nil, for time: Duration? = nil, authentication: Authentication? = nil,
+        file: URL? = nil, progress: @escaping @Sendable (String) -> Void
     ) throws {
-        let metronome = Metronome()
-        self.init(
-            jobs, rounds: rounds, authentication: authentication, file: file, build: try Build.current(),
-            progress: progress, story: Story.of(_:_:), delay: metronome.longestDelay(since:))
-    }
-
-    /// - Parameters:
-    ///   - story: runs one round.
-    ///   - delay: returns the longest delay of this process since a moment.
-    init(
-        _ jobs: [Job], rounds: Int?, authentication: Authentication? = nil, file: URL?, build: String,
-        progress: @escaping @Sendable (String) -> Void,
-        story: @escaping @Sendable (Job, Circumstances) async -> Story,
-        delay: @escaping @Sendable (_ since: Moment) -> Duration
-    ) {
-        (self.jobs, self.rounds, self.authentication, self.build) = (jobs, rounds, authentication, build)
-        (self.progress, self.story, self.delay) = (progress, story, delay)
+        (self.jobs, self.rounds, self.authentication, self.progress) = (jobs, rounds, authentication, progress)
+        build = try Build.current()
+        end = time.map { .now + $0 }
         archive = Archive(file: file)
     }
 
@@ -69,7 +57,7 @@ public actor Runner {
     public func run(width: Int) async -> [Row] {
         self.width = max(1, width)
         prepare()
-        for isHeavy in [false, true] {
+        for isHeavy in end == nil ? [false, true] : [true, false] {
             await withDiscardingTaskGroup { group in
                 for _ in 0..<(isHeavy ? 1 : self.width) {
                     group.addTask { while let next = await self.next(isHeavy) { await self.play(next) } }
@@ -86,7 +74,16 @@ public actor Runner {
             if missing > 0 { pending.append((job, missing)) }
             total += missing
         }
+        if end != nil { chooseOldest() }
         if total > 0 { progress("\(total) rounds to play of \(jobs.count) rows") }
+    }
+
+    /// One round of each row, the one played longest ago first, but of only one of the rows that run alone.
+    private func chooseOldest() {
+        let sorted = jobs.sorted { archive.lastPlayed($0) < archive.lastPlayed($1) }
+        let chosen = sorted.filter(\.fault.isHeavy).prefix(1) + sorted.filter { !$0.fault.isHeavy }
+        pending = chosen.map { ($0, 1) }
+        total = chosen.count
     }
 
     private func rounds(of job: Job) -> Int {
@@ -101,6 +98,7 @@ public actor Runner {
     /// rounds cover all combinations, two cover each variant once, and a single round uses those of production: signed
     /// tokens and workers that have run for a while.
     private func next(_ isHeavy: Bool) -> Next? {
+        if let end, .now >= end { return nil }
         guard let index = pending.firstIndex(where: { $0.job.fault.isHeavy == isHeavy }) else { return nil }
         pending[index].missing -= 1
         let next = pending[index]
@@ -114,11 +112,11 @@ public actor Runner {
 
     private func play(_ next: Next) async {
         let start = Moment.now
-        let story = await story(next.job, next.circumstances)
+        let story = await Story.of(next.job, next.circumstances)
         if let evidence = story.evidence {
             write("evidence of \(next.job.name)") { try archive.keep(evidence, of: next.job) }
         }
-        var round = Round(story.findings, took: .now - start, delay: delay(start))
+        var round = Round(story.findings, took: .now - start, delay: metronome.longestDelay(since: start))
         round.authentication = next.circumstances.authentication.rawValue
         keep(round, of: next.job)
     }

@@ -26,7 +26,7 @@ public final class WorkerProcess: Sendable {
         process = try Self.start(
             ["worker.id": id, "redis.url": url].merging(settings) { $1 }, environment: environment)
         let process = process
-        try await eventually("worker \(id) is ready", within: .seconds(20)) {
+        try await eventually("worker \(id) is ready") {
             guard process.isRunning else { throw WorkerEnded(description: "worker \(id) ended: \(process.errors)") }
             return process.output.contains("\n")
         }

@@ -85,7 +85,7 @@ public final class WireDevice {
     /// Waits until the worker ends the session.
     ///
     /// - Returns: the close code.
-    public func closed(within limit: Duration = .seconds(10)) async throws -> CloseCode? {
+    public func closed(within limit: Duration = .seconds(30)) async throws -> CloseCode? {
         try await eventually("the worker closes, having said \(messages)", within: limit) {
             try await look()
             return close != nil

@@ -6,7 +6,7 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("Random operations of twelve devices", .timeLimit(.minutes(3)))
+@Suite("Random operations of twelve devices", .enabled(if: isSoaking), .timeLimit(.minutes(3)))
 struct RandomisedTests {
     /// `SEED` in the environment repeats the operations of that seed.
     @Test("all observers, Redis and a simple model agree at each quiet moment")

@@ -7,7 +7,7 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("A worker that is killed and restarted at once")
+@Suite("A worker that is killed and restarted at once", .enabled(if: isSoaking))
 struct CrashedWorkerTests {
     @Test("gets its devices back without a flap, and those that do not return are swept")
     func startedAgain() async throws {

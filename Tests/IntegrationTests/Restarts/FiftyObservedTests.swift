@@ -7,7 +7,7 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("An observer of 50 users whose worker is killed")
+@Suite("An observer of 50 users whose worker is killed", .enabled(if: isSoaking))
 struct FiftyObservedTests {
     @Test("sees the current state within two seconds on another worker, and nothing wrong in between")
     func killed() async throws {

@@ -6,7 +6,7 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("A rolling restart")
+@Suite("A rolling restart", .enabled(if: isSoaking))
 struct RollingRestartTests {
     private let users = (0..<60).map { try! UserID("user\($0)") }
 

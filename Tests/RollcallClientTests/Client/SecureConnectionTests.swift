@@ -11,49 +11,36 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct SecureConnectionTests {
-    /// Creates a certificate for this machine, or for other hosts, in a temporary folder.
-    private func withCertificate(
-        for hosts: String = "DNS:localhost,IP:127.0.0.1",
-        _ body: (_ certificate: String, _ key: String) async throws -> Void
-    ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-tls-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (certificate, key) = (folder.appending(path: "cert.pem").path, folder.appending(path: "key.pem").path)
-        let openssl = try ChildProcess([
-            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-            "-subj", "/CN=localhost", "-addext", "subjectAltName=\(hosts)", "-keyout", key,
-            "-out", certificate,
-        ])
-        #expect(try await openssl.exitCode() == 0)
-        try await body(certificate, key)
+    private let certificates: TestCertificates
+    private var authority: String { certificates.authority.path }
+
+    init() throws {
+        certificates = try TestCertificates()
     }
 
-    private func configuration(_ certificate: String, _ key: String) throws -> TLSConfiguration {
+    private func configuration(_ pair: TestCertificates.Pair) throws -> TLSConfiguration {
         .makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+            certificateChain: try NIOSSLCertificate.fromPEMFile(pair.certificate.path).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: pair.key.path, format: .pem)))
     }
 
     @Test("a worker, or a proxy in front of it, that supports at most TLS 1.1 is refused")
     func outdated() async throws {
-        try await withCertificate { certificate, key in
-            var tls = try configuration(certificate, key)
-            tls.maximumTLSVersion = .tlsv11
-            let worker = try await ScriptedWorker(tls: try NIOSSLContext(configuration: tls))
-            let client = RollcallClient.phone("wss://localhost:\(worker.port)/v1/connect") {
-                $0.trustedCertificates = certificate
-            }
-            client.connect()
-            try await eventually("it waits, or is connected") {
-                switch client.connectionState {
-                case .waiting(_, let error): error.code == .unreachable
-                case .connected: true
-                default: false
-                }
-            }
-            #expect(worker.connections.isEmpty)
+        var tls = try configuration(certificates.first)
+        tls.maximumTLSVersion = .tlsv11
+        let worker = try await ScriptedWorker(tls: try NIOSSLContext(configuration: tls))
+        let client = RollcallClient.phone("wss://localhost:\(worker.port)/v1/connect") {
+            $0.trustedCertificates = authority
         }
+        client.connect()
+        try await eventually("it waits, or is connected") {
+            switch client.connectionState {
+            case .waiting(_, let error): error.code == .unreachable
+            case .connected: true
+            default: false
+            }
+        }
+        #expect(worker.connections.isEmpty)
     }
 
     /// The addresses are reserved for documentation, so nothing answers there.
@@ -85,51 +72,35 @@ import Testing
 
     @Test("a worker is connected by TLS if its certificate is trusted, and not otherwise")
     func tls() async throws {
-        try await withCertificate { certificate, key in
-            let worker = try await ScriptedWorker(
-                tls: try NIOSSLContext(configuration: configuration(certificate, key)))
-            for host in ["localhost", "127.0.0.1"] {
-                let client = RollcallClient.phone("wss://\(host):\(worker.port)/v1/connect") {
-                    $0.trustedCertificates = certificate
-                }
-                client.connect()
-                try await client.isConnected()
+        let worker = try await ScriptedWorker(
+            tls: try NIOSSLContext(configuration: configuration(certificates.first)))
+        for host in ["localhost", "127.0.0.1"] {
+            let client = RollcallClient.phone("wss://\(host):\(worker.port)/v1/connect") {
+                $0.trustedCertificates = authority
             }
-            let distrustful = RollcallClient.phone("wss://localhost:\(worker.port)/v1/connect")
-            distrustful.connect()
-            try await eventually("it waits") {
-                if case .waiting(_, let error) = distrustful.connectionState {
-                    error.code == .unreachable
-                } else {
-                    false
-                }
-            }
-            #expect(worker.connections.count == 2)
+            client.connect()
+            try await client.isConnected()
         }
+        let distrustful = RollcallClient.phone("wss://localhost:\(worker.port)/v1/connect")
+        distrustful.connect()
+        try await eventually("it waits") {
+            if case .waiting(_, let error) = distrustful.connectionState {
+                error.code == .unreachable
+            } else {
+                false
+            }
+        }
+        #expect(worker.connections.count == 2)
     }
 
-    /// As an app's makers learn it.
-    private func pin(ofKey key: String) async throws -> KeyPin {
-        let openssl = try ChildProcess([
-            "openssl", "pkey", "-in", key, "-pubout",
-        ])
-        #expect(try await openssl.exitCode() == 0)
-        try await eventually("what it said is read") { openssl.outputEnded }
-        return try #require(KeyPin(pem: openssl.output))
-    }
-
-    /// The public key of a new pair.
-    private func newPin() async throws -> KeyPin {
-        let line = "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 | openssl pkey -pubout"
-        let openssl = try ChildProcess(["sh", "-c", line])
-        #expect(try await openssl.exitCode() == 0)
-        try await eventually("its output is read") { openssl.outputEnded }
-        return try #require(KeyPin(pem: openssl.output))
+    private func pin(of pair: TestCertificates.Pair) throws -> KeyPin {
+        let certificate = try NIOSSLCertificate(file: pair.certificate.path, format: .pem)
+        return try #require(KeyPin(pem: Data(try certificate.extractPublicKey().toSPKIBytes()).base64EncodedString()))
     }
 
     /// What a PEM file holds between its header lines.
-    private func body(ofFile path: String) throws -> String {
-        let lines = try String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self).split(separator: "\n")
+    private func body(of file: URL) throws -> String {
+        let lines = try String(decoding: Data(contentsOf: file), as: UTF8.self).split(separator: "\n")
         return lines.filter { !$0.hasPrefix("-----") }.joined()
     }
 
@@ -147,42 +118,38 @@ import Testing
 
     @Test("with pinned keys, a server needs one of them")
     func pinned() async throws {
-        try await withCertificate { certificate, key in
-            let worker = try await ScriptedWorker(
-                tls: try NIOSSLContext(configuration: configuration(certificate, key)))
-            func client(_ pins: [KeyPin]) -> RollcallClient {
-                .phone("wss://localhost:\(worker.port)/v1/connect") {
-                    $0.trustedCertificates = certificate
-                    $0.pinnedKeys = pins
-                }
+        let worker = try await ScriptedWorker(
+            tls: try NIOSSLContext(configuration: configuration(certificates.first)))
+        func client(_ pins: [KeyPin]) -> RollcallClient {
+            .phone("wss://localhost:\(worker.port)/v1/connect") {
+                $0.trustedCertificates = authority
+                $0.pinnedKeys = pins
             }
-            let others = [try await newPin(), try await newPin()]
-            #expect(others[0] != others[1])
-            try await isRefused(client(others))
-            #expect(worker.connections.isEmpty && worker.attempts == 0)
-            // The present key beside the next, in whatever order.
-            for pins in [[try await pin(ofKey: key)], others + [try await pin(ofKey: key)]] {
-                let client = client(pins)
-                client.connect()
-                try await client.isConnected()
-            }
+        }
+        let others = [try pin(of: certificates.second), try pin(of: certificates.expired)]
+        #expect(others[0] != others[1])
+        try await isRefused(client(others))
+        #expect(worker.connections.isEmpty && worker.attempts == 0)
+        // The present key beside the next, in whatever order.
+        for pins in [[try pin(of: certificates.first)], others + [try pin(of: certificates.first)]] {
+            let client = client(pins)
+            client.connect()
+            try await client.isConnected()
         }
     }
 
     @Test("a pinned key makes up neither for a certificate that nobody vouches for, nor for one of another name")
     func pinnedAlone() async throws {
-        for (hosts, isTrusted) in [("DNS:localhost,IP:127.0.0.1", false), ("DNS:chat.example.org", true)] {
-            try await withCertificate(for: hosts) { certificate, key in
-                let worker = try await ScriptedWorker(
-                    tls: try NIOSSLContext(configuration: configuration(certificate, key)))
-                let pin = try await pin(ofKey: key)
-                try await isRefused(
-                    .phone("wss://localhost:\(worker.port)/v1/connect") {
-                        if isTrusted { $0.trustedCertificates = certificate }
-                        $0.pinnedKeys = [pin]
-                    })
-                #expect(worker.connections.isEmpty && worker.attempts == 0)
-            }
+        for (pair, isTrusted) in [(certificates.first, false), (certificates.elsewhere, true)] {
+            let worker = try await ScriptedWorker(
+                tls: try NIOSSLContext(configuration: configuration(pair)))
+            let pin = try pin(of: pair)
+            try await isRefused(
+                .phone("wss://localhost:\(worker.port)/v1/connect") {
+                    if isTrusted { $0.trustedCertificates = authority }
+                    $0.pinnedKeys = [pin]
+                })
+            #expect(worker.connections.isEmpty && worker.attempts == 0)
         }
     }
 
@@ -193,18 +160,16 @@ import Testing
             "-----BEGIN CERTIFICATE-----\nMC4=\n-----END CERTIFICATE-----",
         ]
         for text in wrong { #expect(KeyPin(pem: text) == nil, "\(text)") }
-        try await withCertificate { certificate, key in
-            let pin = try await pin(ofKey: key)
-            let base64 = Data(pin.key).base64EncodedString()
-            #expect(KeyPin(pem: try body(ofFile: certificate)) == nil)
-            #expect(KeyPin(pem: try body(ofFile: key)) == nil)
-            for count in 0..<pin.key.count {
-                #expect(KeyPin(pem: Data(pin.key.prefix(count)).base64EncodedString()) == nil, "\(count) bytes")
-            }
-            #expect(KeyPin(pem: Data(pin.key + [0]).base64EncodedString()) == nil)
-            #expect(KeyPin(pem: base64) == pin)
-            #expect(KeyPin(pem: "-----BEGIN PUBLIC KEY-----\r\n\(base64)\r\n-----END PUBLIC KEY-----\r\n") == pin)
-            #expect(KeyPin(pem: "-----BEGIN PRIVATE KEY-----\n\(base64)\n-----END PRIVATE KEY-----") == nil)
+        let pin = try pin(of: certificates.first)
+        let base64 = Data(pin.key).base64EncodedString()
+        #expect(KeyPin(pem: try body(of: certificates.first.certificate)) == nil)
+        #expect(KeyPin(pem: try body(of: certificates.first.key)) == nil)
+        for count in 0..<pin.key.count {
+            #expect(KeyPin(pem: Data(pin.key.prefix(count)).base64EncodedString()) == nil, "\(count) bytes")
         }
+        #expect(KeyPin(pem: Data(pin.key + [0]).base64EncodedString()) == nil)
+        #expect(KeyPin(pem: base64) == pin)
+        #expect(KeyPin(pem: "-----BEGIN PUBLIC KEY-----\r\n\(base64)\r\n-----END PUBLIC KEY-----\r\n") == pin)
+        #expect(KeyPin(pem: "-----BEGIN PRIVATE KEY-----\n\(base64)\n-----END PRIVATE KEY-----") == nil)
     }
 }

@@ -119,13 +119,14 @@ import Testing
     @Test("a pause whose task is cancelled as it begins ends")
     func cancelledAsItBegins() async throws {
         let client = try await TestWorld().connected()
+        var random = SeededGenerator(seed: printedSeed())
         for _ in 0..<20_000 {
             let hasBegun = NIOLockedValueBox(false)
             let task = Task {
                 hasBegun.withLockedValue { $0 = true }
                 return await client.pause(nil)
             }
-            let spins = Int.random(in: 0..<20)
+            let spins = Int.random(in: 0..<20, using: &random)
             await withCheckedContinuation { cancelled in
                 DispatchQueue.global().async {
                     while !hasBegun.withLockedValue({ $0 }) {}

@@ -157,7 +157,7 @@ import Testing
         ])
     func plain(to: String, isAllowed: Bool, isFollowed: Bool) throws {
         let home = try #require(WorkerAddress("ws://localhost/v1/connect"))
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(seed: printedSeed())
         var reconnecting = Reconnecting(
             Itinerary([home]), allowing: ["other", "127.0.0.1"], allowsUnencrypted: isAllowed,
             backoff: Backoff(first: .seconds(1), longest: .seconds(1)))
@@ -251,7 +251,7 @@ import Testing
 
     @Test("an invalid URL, or no URL at all, is a permanent error", arguments: [[], ["ws://a", "http://b"]])
     func noURL(urls: [String]) {
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(seed: printedSeed())
         #expect(Itinerary(urls, using: &random) == nil)
     }
 }

@@ -14,8 +14,8 @@ struct MovingRouteTests {
     private let patient = ConnectionSettings(connectTimeout: .seconds(600))
 
     @Test func `gives up at once a server that accepts and says nothing`() async throws {
-        let certificates = try await TestCertificates()
-        let redis = try await SecureRedis(try await certificates.issue("redis"), of: certificates)
+        let certificates = try TestCertificates()
+        let redis = try await SecureRedis(certificates.first, of: certificates)
         let stalled = try await Listener()
         let tls = try TLSClient(trusting: certificates)
         let route = try MovingRoute(to: stalled.url.replacing("redis:", with: "rediss:"), tls)
@@ -32,7 +32,7 @@ struct MovingRouteTests {
 
     @Test func `gives up an attempt when it is closed`() async throws {
         let stalled = try await Listener()
-        let tls = try TLSClient(trusting: try await TestCertificates())
+        let tls = try TLSClient(trusting: try TestCertificates())
         let commands = try await Commands(
             along: try MovingRoute(to: stalled.url.replacing("redis:", with: "rediss:"), tls), settings: patient)
         try await eventually("it waits for TLS") { stalled.openCount == 1 }

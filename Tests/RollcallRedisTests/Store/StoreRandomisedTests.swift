@@ -35,7 +35,7 @@ private struct Model {
 }
 
 @Suite(.serialized) struct StoreRandomisedTests {
-    @Test(arguments: (0..<8).map { _ in UInt64.random(in: 0...UInt64.max) })
+    @Test(arguments: (0..<8).map { printedSeed() &+ $0 })
     func whatStandsDependsOnTheDecisionsAlone(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let store = try await StoreUnderTest()

@@ -12,7 +12,7 @@ struct TLSConnectionTests {
     private let certificates: TestCertificates
 
     init() async throws {
-        certificates = try await TestCertificates()
+        certificates = try TestCertificates()
     }
 
     /// The route to a server, trusting the authority of these certificates.
@@ -44,7 +44,7 @@ struct TLSConnectionTests {
     }
 
     @Test func `carries commands and messages`() async throws {
-        let redis = try await SecureRedis(try await certificates.issue("redis"), of: certificates)
+        let redis = try await SecureRedis(certificates.first, of: certificates)
         let commands = try await Commands(of: redis.redis, along: try route(redis.url))
         let subscriber = try await Subscriber(of: redis.redis, along: try route(redis.url))
         try await commands.connected()
@@ -59,7 +59,7 @@ struct TLSConnectionTests {
 
     @Test func `is held to the name of the host, or to the name that it is told`() async throws {
         let named = try await SecureRedis(
-            try await certificates.issue("elsewhere", for: "DNS:redis.example"), of: certificates)
+            certificates.elsewhere, of: certificates)
         let local = named.url.replacing("127.0.0.1", with: "localhost")
         #expect(try await reason(try route(named.url)) == .wrongName)
         #expect(try await reason(try route(local)) == .wrongName)
@@ -69,28 +69,28 @@ struct TLSConnectionTests {
     }
 
     @Test func `tells an authority that nobody knows from a certificate that has ended`() async throws {
-        let strangers = try await TestCertificates()
-        let redis = try await SecureRedis(try await certificates.issue("redis"), of: certificates)
+        let strangers = try TestCertificates(.foreign)
+        let redis = try await SecureRedis(certificates.first, of: certificates)
         #expect(try await reason(try route(redis.url, trusting: strangers)) == .unknownAuthority)
-        let old = try await SecureRedis(try await certificates.issue("old", days: -1), of: certificates)
+        let old = try await SecureRedis(certificates.expired, of: certificates)
         #expect(try await reason(try route(old.url)) == .expired)
     }
 
     @Test func `shows a certificate where one is asked for, and is told if it is of no use`() async throws {
-        let strangers = try await TestCertificates()
+        let strangers = try TestCertificates(.foreign)
         let redis = try await SecureRedis(
-            try await certificates.issue("redis"), of: certificates, asksWhoComes: true)
+            certificates.first, of: certificates, asksWhoComes: true)
         #expect(try await reason(try route(redis.url)) == .certificateWanted)
-        let stranger = try await strangers.issue("stranger")
+        let stranger = strangers.first
         #expect(try await reason(try route(redis.url, showing: stranger)) == .certificateRefused)
-        let worker = try await certificates.issue("worker")
+        let worker = certificates.first
         let commands = try await Commands(of: redis.redis, along: try route(redis.url, showing: worker))
         try await commands.connected()
         try await commands.close()
     }
 
     @Test func `says so where one side speaks TLS and the other does not`() async throws {
-        let redis = try await SecureRedis(try await certificates.issue("redis"), of: certificates)
+        let redis = try await SecureRedis(certificates.first, of: certificates)
         let plainly = try await reason(
             try route("rediss://127.0.0.1:\(redis.redis.port)"), maySaySilence: true)
         #expect(plainly.map { [.silence, .ended, .noTLS].contains($0) } == true)

@@ -100,16 +100,14 @@ struct DoctorTests {
         #expect(seen.findings.filter { $0.verdict == .skipped && $0.check != .kernel }.map(\.check) == [.rights])
     }
 
-    @Test("reports at once that no server answers, and soon that a server is suspended")
+    @Test("reports that no server answers, and that a server is suspended")
     func away() async throws {
         let port = try freePort()
         let nobody = await examine("redis://127.0.0.1:\(port)")
         #expect(nobody.outcome == .noRedis && nobody[.redis]?.found.contains("Connection refused") == true)
         let redis = try await RedisServer()
         redis.process.signal(SIGSTOP)
-        let start = ContinuousClock.now
         let stalled = await examine(redis.openURL)
-        #expect(ContinuousClock.now - start < .seconds(8))
         #expect(stalled.outcome == .noRedis && stalled[.redis]?.found.contains("does not answer") == true)
         redis.process.signal(SIGCONT)
     }

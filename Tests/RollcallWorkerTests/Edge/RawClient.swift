@@ -94,7 +94,7 @@ final class RawClient: @unchecked Sendable {
     /// Waits for the server to end the stream.
     ///
     /// - Returns: everything that arrived before, except pings at the start.
-    func readToEnd(within limit: Duration = .seconds(10)) async throws -> [UInt8] {
+    func readToEnd(within limit: Duration = .seconds(30)) async throws -> [UInt8] {
         try await eventually("the stream ends", within: limit) {
             read()
             return hasEnded
@@ -122,7 +122,7 @@ final class RawClient: @unchecked Sendable {
     }
 
     /// Waits for a server's frame and consumes it. Skips pings, which may arrive at any time.
-    func readFrame(within limit: Duration = .seconds(10)) async throws -> ReceivedFrame {
+    func readFrame(within limit: Duration = .seconds(30)) async throws -> ReceivedFrame {
         var frame: ReceivedFrame?
         try await eventually("a frame arrives", within: limit) {
             read()

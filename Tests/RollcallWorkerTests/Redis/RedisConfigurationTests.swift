@@ -31,8 +31,8 @@ struct RedisConfigurationTests {
 
     @Test("TLS settings are refused without TLS, or if their counterpart is missing")
     func rules() async throws {
-        let certificates = try await TestCertificates()
-        let (one, other) = (try await certificates.issue("one"), try await certificates.issue("other"))
+        let certificates = try TestCertificates()
+        let (one, other) = (certificates.first, certificates.second)
         let (certificate, key, authority) = (one.certificate.path, one.key.path, certificates.authority.path)
         let text = try folder.file("text", "text").path
         let secure = ["redis.url": "rediss://h"]
@@ -81,8 +81,8 @@ struct RedisConfigurationTests {
 
     @Test("files are read again, and the previous content stays while a file is unusable")
     func files() async throws {
-        let certificates = try await TestCertificates()
-        let pair = try await certificates.issue("first")
+        let certificates = try TestCertificates()
+        let pair = certificates.first
         var redis = WorkerConfiguration.Redis()
         redis.passwordFile = try folder.file("password", "one\n").path
         redis.sentinelPasswordFile = try folder.file("sentinels", "s1\n").path
@@ -97,7 +97,7 @@ struct RedisConfigurationTests {
         #expect(files.credentials().tls?.context === first.tls?.context, "an unchanged context is reused")
 
         try folder.file("password", " two \n")
-        try certificates.replace(pair, with: try await certificates.issue("second"))
+        try certificates.replace(pair, with: certificates.second)
         let second = files.credentials()
         #expect(second.password == " two " && second.tls?.context !== first.tls?.context)
         #expect(told.withLockedValue { $0 }.isEmpty)

@@ -41,7 +41,7 @@ struct SlowReaderTests {
             #expect(try await worker.ask { $0.driver.shell.shard.tally.conflated } > 5000)
 
             var late = Sight()
-            try await eventually("the slow one sees it too", within: .seconds(2)) {
+            try await eventually("the slow one sees it too") {
                 try await late.look(at: slow)
                 return late.statuses == Self.truth(after: 40) && late.typing == seen.typing
             }
