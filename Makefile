@@ -6,7 +6,7 @@
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Examples Benchmarks Package.swift
-SHELL_SCRIPTS := $(wildcard Tests/*.sh Examples/*/*.sh) scripts/document scripts/setup scripts/make-secrets scripts/install scripts/test .ci/run
+SHELL_SCRIPTS := $(wildcard Tests/*.sh Examples/*/*.sh) scripts/document scripts/setup scripts/make-secrets scripts/install scripts/test scripts/check-snippets Tests/TestSupport/Certificates/create .ci/run
 
 # Homebrew's folder is not among those that the compiler searches by itself.
 BREW := $(shell test "$$(uname -s)" = Darwin && brew --prefix 2>/dev/null)

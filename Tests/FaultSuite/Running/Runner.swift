@@ -74,14 +74,16 @@ public actor Runner {
             if missing > 0 { pending.append((job, missing)) }
             total += missing
         }
-        if end != nil { chooseOldest() }
+        if let end { choose(until: end) }
         if total > 0 { progress("\(total) rounds to play of \(jobs.count) rows") }
     }
 
-    /// One round of each row, the one played longest ago first, but of only one of the rows that run alone.
-    private func chooseOldest() {
+    /// One round of each row, the one played longest ago first. Of the rows that run alone, which take minutes, only
+    /// one, and only if there are eight minutes.
+    private func choose(until end: Moment) {
         let sorted = jobs.sorted { archive.lastPlayed($0) < archive.lastPlayed($1) }
-        let chosen = sorted.filter(\.fault.isHeavy).prefix(1) + sorted.filter { !$0.fault.isHeavy }
+        let heavy = sorted.filter(\.fault.isHeavy).prefix(end - .now >= .seconds(480) ? 1 : 0)
+        let chosen = heavy + sorted.filter { !$0.fault.isHeavy }
         pending = chosen.map { ($0, 1) }
         total = chosen.count
     }

@@ -7,7 +7,7 @@ internal import TestSupport
 enum WrongClock {
     /// libfaketime is not installed.
     struct Missing: Error, CustomStringConvertible {
-        let description = "libfaketime is missing: scripts/setup faults installs it"
+        let description = "libfaketime is missing: scripts/setup soak installs it"
     }
 
     /// Returns the environment of a process whose clock is off by this much.

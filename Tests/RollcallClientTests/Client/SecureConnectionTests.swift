@@ -94,7 +94,7 @@ import Testing
     }
 
     private func pin(of pair: TestCertificates.Pair) throws -> KeyPin {
-        let certificate = try NIOSSLCertificate(file: pair.certificate.path, format: .pem)
+        let certificate = try NIOSSLCertificate.fromPEMFile(pair.certificate.path)[0]
         return try #require(KeyPin(pem: Data(try certificate.extractPublicKey().toSPKIBytes()).base64EncodedString()))
     }
 
