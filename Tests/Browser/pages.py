@@ -21,7 +21,7 @@ FILES = {
     "/rollcall.js": ROOT / "Sources/RollcallBrowser/Module/rollcall.js",
 } | {f"/stories/{story.name}": story for story in (HERE / "stories").glob("*.js")}
 # What `make test-browser` leaves to `make soak`.
-soak = pytest.mark.skipif("ROLLCALL_SOAK" not in os.environ, reason="runs in make soak")
+soak = pytest.mark.skipif("SOAK" not in os.environ, reason="runs in make soak")
 TYPES = {".js": "text/javascript", ".json": "application/json", ".html": "text/html"}
 
 

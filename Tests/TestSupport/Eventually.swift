@@ -32,4 +32,4 @@ public func eventually(
 
 /// Whether `make soak` runs, which adds the tests that take long, measure real time, or need programs that `make test` does
 /// not install. Such a test has the trait `.enabled(if: isSoaking)`.
-public let isSoaking = ProcessInfo.processInfo.environment["ROLLCALL_SOAK"] != nil
+public let isSoaking = ProcessInfo.processInfo.environment["SOAK"] != nil

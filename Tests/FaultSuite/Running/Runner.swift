@@ -152,7 +152,7 @@ public actor Runner {
             let how = round.authentication.map { " (\($0))" } ?? ""
             progress(
                 "\(count) \(job.name)\(how): \(isRepeated ? "to be repeated, the machine was late" : "BROKEN")\(why)")
-        } else if row.rounds.count >= rounds(of: job) {
+        } else if end != nil || row.rounds.count >= rounds(of: job) {
             progress("\(count) \(job.name): done")
         }
     }
