@@ -251,7 +251,7 @@ if Context.environment["ROLLCALL_PROGRAMS"] != nil {
     #endif
 }
 
-// Not every compiler comes with the fuzzer's runtime. `make soak` looks for it, and sets this.
+// Not every compiler comes with the fuzzer's runtime. Tests/fuzz.sh looks for it, and sets this.
 if Context.environment["ROLLCALL_FUZZ"] != nil {
     package.targets.removeAll { $0.type == .test }
     package.targets += [

@@ -18,28 +18,19 @@ struct Suite: AsyncParsableCommand {
     @Option(help: "Write all figures to this file, as JSON.")
     var json: String?
 
-    @Flag(help: "Play each workload small and short, to see that it works; its figures mean nothing.")
-    var trial = false
-
-    @Flag(help: "Measure how cost grows with what there is more of, instead of beside floors.")
-    var growth = false
-
-    private func size(_ usual: Int) -> Int { trial ? max(10, usual / 50) : usual }
-    private func seconds(_ usual: Double) -> Double { trial ? usual / 20 : usual }
-
     private var workloads: [any TargetedWorkload] {
         [
-            TypingLatency(people: 2, signals: size(200)), TypingLatency(people: size(50), signals: size(200)),
-            FanOut(people: size(200), outstanding: 1, seconds: seconds(2)),
-            FanOut(people: size(1_000), outstanding: 1, seconds: seconds(2)),
-            FanOut(people: size(200), outstanding: 8, seconds: seconds(2)),
-            FanOut(people: size(1_000), outstanding: 8, seconds: seconds(2)),
-            IdleMemory(devices: size(15_000)), IdleProcessor(devices: size(15_000), seconds: seconds(10)),
-            ConnectStorm(devices: size(5_000)), Signals(count: size(50_000)),
-            Snapshots(users: size(1_000), way: .watch), Snapshots(users: size(1_000), way: .http),
-            LargeRoom(people: size(1_000), typing: size(300), seconds: seconds(60)),
-            ClusterSignals(primaries: 1, count: size(50_000)), ClusterSignals(primaries: 2, count: size(50_000)),
-            ClusterSignals(primaries: 3, count: size(50_000)),
+            TypingLatency(people: 2, signals: 200), TypingLatency(people: 50, signals: 200),
+            FanOut(people: 200, outstanding: 1, seconds: 2),
+            FanOut(people: 1_000, outstanding: 1, seconds: 2),
+            FanOut(people: 200, outstanding: 8, seconds: 2),
+            FanOut(people: 1_000, outstanding: 8, seconds: 2),
+            IdleMemory(devices: 15_000), IdleProcessor(devices: 15_000, seconds: 10),
+            ConnectStorm(devices: 5_000), Signals(count: 50_000),
+            Snapshots(users: 1_000, way: .watch), Snapshots(users: 1_000, way: .http),
+            LargeRoom(people: 1_000, typing: 300, seconds: 60),
+            ClusterSignals(primaries: 1, count: 50_000), ClusterSignals(primaries: 2, count: 50_000),
+            ClusterSignals(primaries: 3, count: 50_000),
         ]
     }
 
@@ -49,11 +40,7 @@ struct Suite: AsyncParsableCommand {
 
     func run() async throws {
         OpenFileLimit.raise()
-        if growth {
-            try await write(growthRows())
-        } else {
-            try await write(rows())
-        }
+        try await write(rows())
     }
 
     private func rows() async throws -> [Row] {
@@ -61,7 +48,7 @@ struct Suite: AsyncParsableCommand {
         var rows: [Row] = []
         for workload in workloads where try selects(workload.name) {
             var row = Row(name: workload.name, unit: workload.unit, target: workload.target)
-            let samples = try await measure(workload, on: Stand.Side.allCases)
+            let samples = try await measure(workload)
             (row.floor, row.rollcall) = (samples[.floor] ?? [], samples[.rollcall] ?? [])
             say(row.line, on: .standardOutput)
             rows.append(row)
@@ -69,22 +56,7 @@ struct Suite: AsyncParsableCommand {
         return rows
     }
 
-    private func growthRows() async throws -> [GrowthRow] {
-        say(GrowthRow.head, on: .standardOutput)
-        var rows: [GrowthRow] = []
-        for growth in Growth.all(size, seconds) where try selects("\(growth.of): \(growth.what)") {
-            var row = GrowthRow(of: growth.of, what: growth.what, unit: growth.steps[0].workload.unit)
-            for (size, workload) in growth.steps {
-                let samples = try await measure(workload, on: [.rollcall])
-                row.steps.append(.init(size: size, samples: samples[.rollcall] ?? []))
-            }
-            say(row.line, on: .standardOutput)
-            rows.append(row)
-        }
-        return rows
-    }
-
-    private func write(_ rows: some Encodable) throws {
+    private func write(_ rows: [Row]) throws {
         guard let json else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -102,9 +74,9 @@ struct Suite: AsyncParsableCommand {
     }
 
     /// Measures both sides in turns.
-    private func measure(_ workload: any Workload, on sides: [Stand.Side]) async throws -> [Stand.Side: [Sample]] {
+    private func measure(_ workload: any Workload) async throws -> [Stand.Side: [Sample]] {
         var ready: [(side: Stand.Side, measurable: any Measurable)] = []
-        for side in sides {
+        for side in Stand.Side.allCases {
             if let measurable = try await workload.prepare(side) { ready.append((side, measurable)) }
         }
         var samples: [Stand.Side: [Sample]] = [:]

@@ -41,7 +41,4 @@ public struct Fault: Sendable {
     public static let all =
         workerFaults + drainingFaults + deviceFaults + redisFaults + sentinelFaults + clusterFaults + networkFaults
         + mixedFaults + clockFaults + crowdFaults
-
-    /// A few faults that take little time.
-    public static let quick = [killed, restarted, goodbye, twice, killedSubscribers, killedCommands, flushed]
 }
