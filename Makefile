@@ -37,10 +37,10 @@ test-browser: setup ## try the module for browsers, the demo and the live page i
 	$(SWIFT) build $(FLAGS) --product rollcall
 	Tests/browser.sh $(if $(ONLY),-k '$(ONLY)')
 
-soak: setup ## test what takes long, for an hour, and other seeds and faults each time; takes MINUTES=n, ONLY=step
+soak: setup ## test what takes long, for an hour, and other seeds and faults each time; takes MINUTES=n, STEP=name
 	@scripts/setup soak
 	@scripts/setup browser
-	MINUTES=$(MINUTES) scripts/soak $(ONLY)
+	MINUTES=$(MINUTES) scripts/soak $(STEP)
 
 soak-programs: setup
 	for product in rollcall simulate faults attacks micro-bench; do $(WITH_PROGRAMS) $(RELEASE) --product $$product || exit 1; done

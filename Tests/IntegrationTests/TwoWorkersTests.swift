@@ -10,7 +10,8 @@ import Testing
 struct TwoWorkersTests {
     @Test("typing is shown on the other worker, and ends with the stop")
     func typingShowsAndGoes() async throws {
-        let deployment = try await Deployment(workers: 2)
+        // So long that the stop, and not the expiry, ends the typing.
+        let deployment = try await Deployment(workers: 2, settings: ["typing.expiry": "8s"])
         let alice = try await deployment.client("alice", "phone", on: 0)
         let bob = try await deployment.client("bob", "laptop", on: 1)
         let seen = Observer(bob.typing(in: "c42"))
@@ -20,6 +21,7 @@ struct TwoWorkersTests {
         input.edited("h")
         try await seen.sees(typing: ["alice"])
         #expect(await input.sendConfirmed())
+        #expect(try await deployment.redis.cli("EXISTS", "typing:{c42}:alice") == "0")
         try await seen.sees(typing: [])
         #expect(seen.all.count == 3, "each change once: \(seen.all)")
     }
@@ -124,7 +126,7 @@ struct TwoWorkersTests {
         #expect(now.since(lastSeen) < .seconds(60))
     }
 
-    @Test("a goodbye takes effect at once, a lost connection after the grace period, and a return within it not at all")
+    @Test("a goodbye is seen, a lost connection after the grace period, and a return within it not at all")
     func graceAfterLoss() async throws {
         let deployment = try await Deployment(
             workers: 2, settings: ["presence.grace": "2s", "worker.drain": "1s"])
