@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-browser soak soak-programs programs simulate faults attacks fuzz
-.PHONY: bench bench-micro check-allocations docs browser-module lint format clean release install uninstall
+.PHONY: bench bench-micro check-allocations docs lint format clean release install uninstall
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Examples Benchmarks Package.swift
@@ -72,9 +72,9 @@ attacks: setup ## play every attack on a real worker, beside a witness; takes TI
 fuzz: setup ## feed what reads strangers' input with a fuzzer's; takes RUNS=n, TIME=seconds, ONLY=target, MERGE=1
 	RUNS=$(or $(RUNS),2000000) TIME=$(or $(TIME),0) ONLY="$(ONLY)" MERGE=$(MERGE) Tests/fuzz.sh
 
-bench: setup ## measure workers against floors, built for release, on Linux; takes ROUNDS=n, ONLY=words
+bench: setup ## measure workers against a floor, built for release, on Linux; takes ROUNDS=n, ONLY=words, AGAINST=program
 	for product in rollcall floor bench; do $(WITH_PROGRAMS) $(RELEASE) --product $$product || exit 1; done
-	.build/release/bench $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only '$(ONLY)') --json .build/bench.json
+	.build/release/bench $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only '$(ONLY)') $(if $(AGAINST),--against '$(AGAINST)')
 
 bench-micro: setup ## measure what happens most often, in nanoseconds and allocations, built for release; takes ONLY=pattern
 	$(WITH_PROGRAMS) $(RELEASE) --product micro-bench
@@ -111,16 +111,10 @@ docs: ## make the documentation of RollcallClient, and say where to read it
 	@echo "Read it with: python3 -m http.server --directory $(DOCS) 8009"
 	@echo "at http://127.0.0.1:8009/documentation/rollcallclient and http://127.0.0.1:8009/tutorials/rollcall"
 
-browser-module: ## make rollcall.js from the modules in Sources/RollcallBrowser/JavaScript
-	@scripts/inline-words
-	@scripts/bundle
-
-lint: ## check formatting, scripts, documentation, that rollcall.js is current, and what a node and a client are built from
+lint: ## check formatting, scripts, documentation, and what a node and a client are built from
 	@scripts/setup lint
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 	@for script in $(SHELL_SCRIPTS); do bash -n $$script || exit 1; done
-	@scripts/inline-words --check
-	@scripts/bundle --check
 	@SWIFT="$(SWIFT)" scripts/check-targets
 	@scripts/check-docs
 

@@ -1,27 +1,20 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What most parts with sockets use of SwiftNIO.
+// What many targets use.
 let nio = ["NIOConcurrencyHelpers", "NIOCore", "NIOPosix"]
+let sockets = nio + ["Logging", "NIOHTTP1", "NIOSSL"]
+let worker = sockets + ["RollcallListener", "RollcallModel", "RollcallShards", "Metrics", "ServiceLifecycle"]
 
-// The products of other packages that this one uses. What is not listed here is a target of this package.
+// The products of other packages. What is not listed here is a target of this package.
 let productsOfPackages = [
-    "Yams": ["Yams"],
-    "async-http-client": ["AsyncHTTPClient"],
-    "hdrhistogram-swift": ["Histogram"],
-    "hummingbird": ["Hummingbird"],
-    "jwt-kit": ["JWTKit"],
-    "swift-argument-parser": ["ArgumentParser"],
-    "swift-collections": ["DequeModule", "HeapModule"],
-    "swift-configuration": ["Configuration"],
-    "swift-crypto": ["Crypto"],
-    "swift-log": ["Logging"],
+    "Yams": ["Yams"], "async-http-client": ["AsyncHTTPClient"], "hummingbird": ["Hummingbird"], "jwt-kit": ["JWTKit"],
+    "swift-argument-parser": ["ArgumentParser"], "swift-collections": ["DequeModule", "HeapModule"],
+    "swift-configuration": ["Configuration"], "swift-crypto": ["Crypto"], "swift-log": ["Logging"],
     "swift-metrics": ["Metrics", "MetricsTestKit"],
-    "swift-nio": nio + ["NIOEmbedded", "NIOHTTP1", "NIOTLS", "NIOWebSocket"],
-    "swift-nio-ssl": ["NIOSSL"],
+    "swift-nio": nio + ["NIOEmbedded", "NIOHTTP1", "NIOTLS", "NIOWebSocket"], "swift-nio-ssl": ["NIOSSL"],
     "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
 ]
-
 let packageOfProduct = Dictionary(
     uniqueKeysWithValues: productsOfPackages.flatMap { package, products in products.map { ($0, package) } })
 
@@ -29,49 +22,31 @@ func dependencies(_ names: [String]) -> [Target.Dependency] {
     names.map { name in packageOfProduct[name].map { .product(name: name, package: $0) } ?? .byName(name: name) }
 }
 
-let swiftSettings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-]
-
 /// CI sets `ROLLCALL_STRICT`, which makes warnings errors. Without it, a newer compiler's warnings do not stop a build.
-let strict: [SwiftSetting] =
-    Context.environment["ROLLCALL_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
+let settings: [SwiftSetting] =
+    ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault"].map { .enableUpcomingFeature($0) }
+    + (Context.environment["ROLLCALL_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
-func library(
-    _ name: String, uses: [String] = [], path: String? = nil, exclude: [String] = [], embeds: [String] = []
-) -> Target {
-    .target(
-        name: name, dependencies: dependencies(uses), path: path, exclude: exclude,
-        resources: embeds.isEmpty ? nil : embeds.map { .embedInCode($0) }, swiftSettings: swiftSettings + strict)
+func library(_ name: String, uses: [String] = [], path: String? = nil, exclude: [String] = []) -> Target {
+    .target(name: name, dependencies: dependencies(uses), path: path, exclude: exclude, swiftSettings: settings)
 }
 
-func program(
-    _ name: String, uses: [String] = [], path: String? = nil, exclude: [String] = [], embeds: [String] = []
-) -> Target {
+func program(_ name: String, uses: [String], path: String? = nil, exclude: [String] = []) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies(uses), path: path, exclude: exclude,
-        resources: embeds.isEmpty ? nil : embeds.map { .embedInCode($0) }, swiftSettings: swiftSettings + strict)
+        name: name, dependencies: dependencies(uses), path: path, exclude: exclude, swiftSettings: settings)
 }
 
 func tests(_ name: String, uses: [String], exclude: [String] = []) -> Target {
-    .testTarget(
-        name: name, dependencies: dependencies(uses), exclude: exclude, swiftSettings: swiftSettings + strict)
+    .testTarget(name: name, dependencies: dependencies(uses), exclude: exclude, swiftSettings: settings)
 }
 
 let package = Package(
     name: "rollcall",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "RollcallBrowser", targets: ["RollcallBrowser"]),
-        .library(name: "RollcallClient", targets: ["RollcallClient"]),
-        .library(name: "RollcallConfiguration", targets: ["RollcallConfiguration"]),
-        .library(name: "RollcallNode", targets: ["RollcallNode"]),
-        .library(name: "RollcallTesting", targets: ["RollcallTesting"]),
-        .library(name: "RollcallWorker", targets: ["RollcallWorker"]),
-        .executable(name: "rollcall", targets: ["rollcall"]),
-    ],
+        "RollcallBrowser", "RollcallClient", "RollcallConfiguration", "RollcallNode", "RollcallTesting",
+        "RollcallWorker",
+    ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "rollcall", targets: ["rollcall"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
@@ -81,83 +56,57 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
-    ]
+    ],
+    cLanguageStandard: .c2x  // For `#embed`, with which CModule, CPages, CScripts and CWords hold files.
 )
 
 // What ships.
 package.targets += [
     .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
-    .target(name: "CPoller"),
+    .target(name: "CModule"), .target(name: "CPages"), .target(name: "CScripts"), .target(name: "CWords"),
     library("RollcallModel"),
     library("RollcallCore", uses: ["RollcallModel", "HeapModule"]),
     library(
-        "RollcallRedis", uses: ["CHiredis", "RollcallModel", "Logging", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"],
-        embeds: ["Scripts"]),
+        "RollcallRedis",
+        uses: ["CHiredis", "CScripts", "RollcallModel", "Logging", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"],
+        exclude: ["Scripts"]),
     library(
         "RollcallShards",
-        uses: nio + [
-            "RollcallCore", "RollcallModel", "RollcallRedis", "Logging", "Metrics", "NIOSSL", "ServiceLifecycle",
-        ]),
-    library(
-        "RollcallListener",
-        uses: ["RollcallModel", "RollcallShards", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOSSL"]),
-    library(
-        "RollcallEdge",
-        uses: nio + [
-            "RollcallListener", "RollcallModel", "RollcallShards", "Crypto", "Logging", "Metrics", "NIOHTTP1", "NIOSSL",
-        ]),
+        uses: nio
+            + ["RollcallCore", "RollcallModel", "RollcallRedis", "Logging", "Metrics", "NIOSSL", "ServiceLifecycle"]),
+    library("RollcallListener", uses: sockets + ["RollcallModel", "RollcallShards"]),
+    library("RollcallEdge", uses: worker + ["Crypto"]),
     library(
         "RollcallConfiguration",
-        uses: [
-            "RollcallListener", "RollcallModel", "RollcallRedis", "RollcallShards", "AsyncHTTPClient", "Configuration",
-            "JWTKit", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOSSL", "Yams",
-        ]),
+        uses: worker + ["RollcallRedis", "AsyncHTTPClient", "Configuration", "JWTKit", "Yams"]),
     library(
-        "RollcallAdmin",
-        uses: nio + [
-            "RollcallConfiguration", "RollcallCore", "RollcallListener", "RollcallModel", "RollcallShards", "Crypto",
-            "Hummingbird", "Logging", "Metrics", "NIOHTTP1", "NIOSSL", "ServiceLifecycle",
-        ], embeds: ["Live", "Resources/openapi.yaml"]),
+        "RollcallAdmin", uses: worker + ["CPages", "RollcallConfiguration", "RollcallCore", "Crypto", "Hummingbird"],
+        exclude: ["Live"]),
+    library("RollcallDoctor", uses: worker + ["RollcallConfiguration", "RollcallRedis", "AsyncHTTPClient"]),
+    library("RollcallWorker", uses: worker + ["RollcallAdmin", "RollcallConfiguration", "RollcallEdge"]),
     library(
-        "RollcallDoctor",
-        uses: [
-            "RollcallConfiguration", "RollcallListener", "RollcallModel", "RollcallRedis", "RollcallShards",
-            "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
-        ]),
-    library(
-        "RollcallWorker",
-        uses: nio + [
-            "RollcallAdmin", "RollcallConfiguration", "RollcallEdge", "RollcallListener", "RollcallModel",
-            "RollcallShards", "Logging", "Metrics", "ServiceLifecycle",
-        ]),
-    library(
-        "RollcallClient", uses: nio + ["RollcallModel", "NIOHTTP1", "NIOSSL", "NIOTLS", "NIOWebSocket"],
-        embeds: ["Text/words.json"]),
-    library("RollcallBrowser", exclude: ["JavaScript"], embeds: ["Module"]),
+        "RollcallClient", uses: nio + ["CWords", "RollcallModel", "NIOHTTP1", "NIOSSL", "NIOTLS", "NIOWebSocket"]),
+    library("RollcallBrowser", uses: ["CModule"], exclude: ["Module"]),
     library(
         "RollcallNode",
         uses: nio + ["RollcallClient", "RollcallModel", "RollcallShards", "Logging", "ServiceLifecycle"]),
     library(
         "RollcallTesting", uses: ["RollcallClient", "RollcallModel", "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded"]),
-    library("RollcallLoad", uses: ["CPoller", "RollcallClient", "RollcallModel", "HeapModule", "Histogram"]),
-    library("RollcallTerminal", uses: ["RollcallClient", "RollcallModel"]),
     library("Spawning"),
     program(
         "rollcall",
-        uses: [
-            "RollcallBrowser", "RollcallClient", "RollcallDoctor", "RollcallLoad", "RollcallModel", "RollcallTerminal",
-            "RollcallWorker", "Spawning", "ArgumentParser", "Hummingbird", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
-            "NIOSSL", "ServiceLifecycle", "UnixSignals",
-        ], embeds: ["Demo"]),
+        uses: worker + [
+            "CPages", "RollcallBrowser", "RollcallClient", "RollcallDoctor", "RollcallWorker", "Spawning",
+            "ArgumentParser", "Hummingbird", "UnixSignals",
+        ], exclude: ["Demo"]),
 ]
 
-// What tests share.
+// Tests, and what they share.
 package.targets += [
     library(
         "TestSupport", uses: ["Spawning"], path: "Tests/TestSupport",
@@ -177,9 +126,6 @@ package.targets += [
     library(
         "AttackSuite", uses: ["Harness", "TestSupport", "Crypto", "NIOConcurrencyHelpers", "NIOCore"],
         path: "Tests/AttackSuite"),
-]
-
-package.targets += [
     tests(
         "RollcallModelTests", uses: ["FoundationCodec", "RollcallModel", "TestSupport"], exclude: ["golden-frames.json"]
     ),
@@ -192,20 +138,17 @@ package.targets += [
         ]),
     tests(
         "RollcallWorkerTests",
-        uses: nio + [
-            "RollcallAdmin", "RollcallConfiguration", "RollcallCore", "RollcallDoctor", "RollcallEdge",
-            "RollcallListener", "RollcallModel", "RollcallRedis", "RollcallShards", "RollcallWorker", "TestSupport",
-            "Hummingbird", "JWTKit", "Logging", "Metrics", "NIOEmbedded", "NIOHTTP1", "NIOSSL", "NIOTLS",
-            "ServiceLifecycle", "Yams",
+        uses: worker + [
+            "RollcallAdmin", "RollcallConfiguration", "RollcallCore", "RollcallDoctor", "RollcallEdge", "RollcallRedis",
+            "RollcallWorker", "TestSupport", "Hummingbird", "JWTKit", "NIOEmbedded", "NIOTLS", "Yams",
         ]),
     tests(
         "RollcallClientTests",
         uses: nio + [
-            "RollcallClient", "RollcallModel", "TestSupport", "NIOEmbedded", "NIOHTTP1", "NIOSSL", "NIOWebSocket",
+            "RollcallBrowser", "RollcallClient", "RollcallModel", "TestSupport", "NIOEmbedded", "NIOHTTP1", "NIOSSL",
+            "NIOWebSocket",
         ], exclude: ["Text/golden.json"]),
     tests("RollcallTestingTests", uses: ["RollcallTesting"]),
-    tests("RollcallLoadTests", uses: ["RollcallClient", "RollcallLoad", "RollcallModel", "TestSupport"]),
-    tests("RollcallTerminalTests", uses: ["RollcallClient", "RollcallModel", "RollcallTerminal", "TestSupport"]),
     tests(
         "RollcallNodeTests",
         uses: [
@@ -241,12 +184,13 @@ if Context.environment["ROLLCALL_PROGRAMS"] != nil {
             .executableTarget(
                 name: "floor", dependencies: ["CHiredis"], path: "Benchmarks/Floor",
                 linkerSettings: [.linkedLibrary("hiredis")]),
+            .systemLibrary(name: "CEpoll", path: "Benchmarks/CEpoll"),
             program(
                 "bench",
                 uses: [
-                    "Harness", "RollcallClient", "RollcallLoad", "RollcallModel", "RollcallRedis", "RollcallWorker",
+                    "CEpoll", "Harness", "RollcallClient", "RollcallModel", "RollcallRedis", "RollcallWorker",
                     "TestSupport", "ArgumentParser",
-                ], path: "Benchmarks/Suite"),
+                ], path: "Benchmarks/Bench"),
         ]
     #endif
 }

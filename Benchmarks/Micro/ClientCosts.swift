@@ -31,4 +31,7 @@ private func measureEdits(_ bench: inout Bench) {
     bench.row("an edit that begins or ends the typing", prepare: rest) {
         input.edited($0.isMultiple(of: 2) ? text : " ")
     }
+    bench.row("a view that observes typing, opened and closed", prepare: rest) { _ in
+        keep(client.typing(in: "c42").makeAsyncIterator())
+    }
 }

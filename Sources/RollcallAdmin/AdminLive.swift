@@ -1,4 +1,4 @@
-// Data for the live page and `rollcall top`: all workers, and details that only the answering worker knows.
+// Data for the live page: all workers, and details that only the answering worker knows.
 
 internal import Logging
 internal import RollcallCore

@@ -84,7 +84,6 @@ struct AdminResponder: HTTPResponder {
         case (.health, .get, _, _): return AdminJSON.response(AdminHealth())
         case (.ready, .get, _, _): return try ready()
         case (.metrics, .get, _, _): return try page()
-        case (.document, .get, _, _): return AdminDocument.response
         case (.livePage, .get, _, _): return LivePage.page.response
         case (.liveFile, .get, _, _): return (route.file ?? .page).response
         case (.presence, .get, _, _): return try await presence(of: namedUsers(request))

@@ -8,7 +8,6 @@ enum AdminPlace: String, CaseIterable {
     case health = "/health"
     case ready = "/ready"
     case metrics = "/metrics"
-    case document = "/openapi.yaml"
     case livePage = "/live"
     case liveFile = "/live/{file}"
     case presence = "/v1/presence"
@@ -27,7 +26,7 @@ enum AdminPlace: String, CaseIterable {
     /// The methods allowed, as in the `Allow` header.
     var methods: String {
         switch self {
-        case .health, .ready, .metrics, .document, .livePage, .liveFile, .workers, .live, .typing: "GET, HEAD"
+        case .health, .ready, .metrics, .livePage, .liveFile, .workers, .live, .typing: "GET, HEAD"
         case .presence: "GET, HEAD, POST"
         case .user: "GET, HEAD, DELETE"
         case .sessions: "DELETE"

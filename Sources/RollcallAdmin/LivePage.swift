@@ -1,6 +1,7 @@
 // The live page, served from memory. It contains no data itself: it calls the admin API with the token that the user
 // enters. Its files in `Live/` are served unchanged, without a build step.
 
+import CPages
 import Hummingbird
 import NIOCore
 import RollcallModel
@@ -11,23 +12,18 @@ struct LivePage: Hashable {
     private let type: String
     private let bytes: [UInt8]
 
-    static let page = LivePage(name: "live.html", type: "text/html", bytes: PackageResources.live_html)
+    /// In the order of `CPages.c`.
+    private static let all = [
+        "asker.js", "chart.js", "charts.css", "dom.js", "figures.js", "history.js", "icon.svg", "live.css",
+        "live.html", "live.js", "lookup.js", "tables.js", "words.js",
+    ].enumerated().map { number, name in
+        LivePage(name: name, type: type(of: name), bytes: Array(String(cString: live_file(Int32(number))).utf8))
+    }
+
+    static let page = all.first { $0.name == "live.html" }!
 
     /// The files that the page loads from `/live/`.
-    static let files = [
-        style("charts.css", PackageResources.charts_css),
-        style("live.css", PackageResources.live_css),
-        LivePage(name: "icon.svg", type: "image/svg+xml", bytes: PackageResources.icon_svg),
-        script("asker.js", PackageResources.asker_js),
-        script("chart.js", PackageResources.chart_js),
-        script("dom.js", PackageResources.dom_js),
-        script("figures.js", PackageResources.figures_js),
-        script("history.js", PackageResources.history_js),
-        script("live.js", PackageResources.live_js),
-        script("lookup.js", PackageResources.lookup_js),
-        script("tables.js", PackageResources.tables_js),
-        script("words.js", PackageResources.words_js),
-    ]
+    static let files = all.filter { $0 != page }
 
     static func named(_ name: String) throws(AdminProblem) -> LivePage {
         guard let file = files.first(where: { $0.name.isSame(as: name) }) else {
@@ -36,12 +32,10 @@ struct LivePage: Hashable {
         return file
     }
 
-    private static func script(_ name: String, _ bytes: [UInt8]) -> LivePage {
-        LivePage(name: name, type: "text/javascript", bytes: bytes)
-    }
-
-    private static func style(_ name: String, _ bytes: [UInt8]) -> LivePage {
-        LivePage(name: name, type: "text/css", bytes: bytes)
+    private static func type(of name: String) -> String {
+        if name.hasSuffix(".js") { return "text/javascript" }
+        if name.hasSuffix(".css") { return "text/css" }
+        return name.hasSuffix(".svg") ? "image/svg+xml" : "text/html"
     }
 
     /// Allows only files and API responses of this port, and forbids embedding the page.

@@ -1,20 +1,33 @@
-// The module for browsers, as a server of any kind may serve it: two files in memory, from `Module/`. `rollcall.js` is
-// made from the modules in `JavaScript/` by `make browser-module` and checked in, so a build needs no other tool.
+// The module for browsers, as a server of any kind may serve it: the files of `Module/` in memory.
+
+internal import CModule
 
 /// A file of the module for browsers.
 public struct BrowserFile: Hashable, Sendable {
-    /// Its name beside the other, as an import in a page names it.
+    /// Its name. All files belong in one folder: they import each other by name, and a page imports `rollcall.js`.
     public let name: String
     public let contentType: String
     public let bytes: [UInt8]
 
-    /// `rollcall.js`: the client and the texts that people read, one ES module without dependencies.
-    public static let module = BrowserFile(
-        name: "rollcall.js", contentType: "text/javascript; charset=utf-8", bytes: PackageResources.rollcall_js)
+    /// All files: ES modules without dependencies, their words as JSON, and `rollcall.d.ts`, the types of what
+    /// `rollcall.js` offers, for TypeScript and for editors.
+    public static let all = names.enumerated().map { number, name in
+        BrowserFile(
+            name: name, contentType: type(of: name), bytes: Array(String(cString: browser_file(Int32(number))).utf8))
+    }
 
-    /// `rollcall.d.ts`: the types of what the module offers, for TypeScript and for editors.
-    public static let declarations = BrowserFile(
-        name: "rollcall.d.ts", contentType: "text/plain; charset=utf-8", bytes: PackageResources.rollcall_d_ts)
+    /// In the order of `CModule.c`.
+    private static let names = [
+        "addresses.js", "alarm.js", "backoff.js", "client.js", "connection.js", "conversation-state.js",
+        "conversation.js", "device-state.js", "display-name.js", "engine.js", "errors.js", "languages.js",
+        "liveness.js", "message-budget.js", "messages.js", "name-cache.js", "observations.js", "observed-value.js",
+        "outbox.js", "own-typing.js", "presence-fetches.js", "presence-text.js", "reconnecting.js", "rollcall.d.ts",
+        "rollcall.js", "sender.js", "server-clock.js", "subscriptions.js", "token.js", "typing-field.js",
+        "typing-input.js", "typing-text.js", "units.js", "updates.js", "words.json",
+    ]
 
-    public static let all = [module, declarations]
+    private static func type(of name: String) -> String {
+        if name.hasSuffix(".js") { return "text/javascript; charset=utf-8" }
+        return name.hasSuffix(".json") ? "application/json" : "text/plain; charset=utf-8"
+    }
 }

@@ -2,6 +2,8 @@
 // lists its keys, arguments and reply. Code that several scripts share is in separate files, which are placed before
 // the script.
 
+internal import CScripts
+
 extension Script {
     /// All scripts of the ``Store``, for a connection to load in advance.
     public static let all = [
@@ -12,42 +14,41 @@ extension Script {
         userErase, userRevoke,
     ]
 
-    private typealias Source = PackageResources
+    static let deviceWrite = Script("device_write", after: "time", "presence_record")
+    static let sweepDevice = Script("sweep_device", after: "time", "presence_record")
+    static let sweepClaim = Script("sweep_claim", after: "time")
+    static let sessionsRecord = Script("sessions_record", after: "time")
 
-    static let deviceWrite = Script(
-        "device_write", Source.time_lua, Source.presence_record_lua, Source.device_write_lua)
-    static let sweepDevice = Script(
-        "sweep_device", Source.time_lua, Source.presence_record_lua, Source.sweep_device_lua)
-    static let sweepClaim = Script("sweep_claim", Source.time_lua, Source.sweep_claim_lua)
-    static let sessionsRecord = Script("sessions_record", Source.time_lua, Source.sessions_record_lua)
+    static let heartbeat = Script("heartbeat", after: "time")
+    static let workerRead = Script("worker_read", after: "time")
+    static let workerForget = Script("worker_forget", after: "time")
 
-    static let heartbeat = Script("heartbeat", Source.time_lua, Source.heartbeat_lua)
-    static let workerRead = Script("worker_read", Source.time_lua, Source.worker_read_lua)
-    static let workerForget = Script("worker_forget", Source.time_lua, Source.worker_forget_lua)
-
-    static let typingSignal = Script(
-        "typing_signal", Source.time_lua, Source.membership_lua, Source.typing_end_lua, Source.typing_set_lua,
-        Source.typing_signal_lua)
+    static let typingSignal = Script("typing_signal", after: "time", "membership", "typing_end", "typing_set")
     static let typingStop = Script(
-        "typing_stop", Source.time_lua, Source.membership_lua, Source.typing_end_lua, Source.typing_set_lua,
-        Source.typing_ended_lua, Source.typing_stop_lua)
-    static let room = Script(
-        "room", Source.time_lua, Source.membership_lua, Source.typing_end_lua, Source.room_lua)
+        "typing_stop", after: "time", "membership", "typing_end", "typing_set", "typing_ended")
+    static let room = Script("room", after: "time", "membership", "typing_end")
 
-    static let membersReplace = Script(
-        "members_replace", Source.time_lua, Source.typing_ended_lua, Source.members_replace_lua)
-    static let memberSet = Script(
-        "member_set", Source.time_lua, Source.membership_lua, Source.typing_ended_lua, Source.member_set_lua)
-    static let memberRemove = Script(
-        "member_remove", Source.time_lua, Source.membership_lua, Source.typing_ended_lua, Source.member_remove_lua)
-    static let membersDelete = Script(
-        "members_delete", Source.time_lua, Source.typing_ended_lua, Source.members_delete_lua)
+    static let membersReplace = Script("members_replace", after: "time", "typing_ended")
+    static let memberSet = Script("member_set", after: "time", "membership", "typing_ended")
+    static let memberRemove = Script("member_remove", after: "time", "membership", "typing_ended")
+    static let membersDelete = Script("members_delete", after: "time", "typing_ended")
 
-    static let userErase = Script(
-        "user_erase", Source.time_lua, Source.presence_record_lua, Source.user_erase_lua)
-    static let userRevoke = Script("user_revoke", Source.time_lua, Source.user_revoke_lua)
+    static let userErase = Script("user_erase", after: "time", "presence_record")
+    static let userRevoke = Script("user_revoke", after: "time")
 
-    private init(_ name: String, _ parts: [UInt8]...) {
-        self.init(name: name, source: parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n"))
+    private init(_ name: String, after shared: String...) {
+        let parts = (shared + [name]).map { part -> String in
+            guard let number = Self.files.firstIndex(of: part) else { preconditionFailure("no \(part).lua") }
+            return String(cString: lua_script(Int32(number)))
+        }
+        self.init(name: name, source: parts.joined(separator: "\n"))
     }
+
+    /// In the order of `CScripts.c`.
+    private static let files = [
+        "device_write", "heartbeat", "member_remove", "member_set", "members_delete", "members_replace", "membership",
+        "presence_record", "room", "sessions_record", "sweep_claim", "sweep_device", "time", "typing_end",
+        "typing_ended", "typing_set", "typing_signal", "typing_stop", "user_erase", "user_revoke", "worker_forget",
+        "worker_read",
+    ]
 }

@@ -1,7 +1,6 @@
 // Results go to standard output, line by line and unbuffered; everything else goes to standard error.
 
 import Foundation
-import RollcallTerminal
 
 /// The two streams that a command writes to.
 enum Output {
@@ -17,11 +16,6 @@ enum Output {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         try line(Shown.json(String(decoding: encoder.encode(value), as: UTF8.self)))
-    }
-
-    /// Writes text unchanged.
-    static func raw(_ text: String) throws {
-        try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }
 
     /// Writes a note to standard error. Errors are ignored.

@@ -9,9 +9,8 @@ struct Rollcall: AsyncParsableCommand {
         commandName: "rollcall",
         abstract: "Presence and typing indicators, over any number of workers and one Redis.",
         subcommands: [
-            Dev.self, WorkerCommand.self, Watch.self, TypeCommand.self, Status.self, Explain.self, Workers.self,
-            Top.self, SendAway.self, Erase.self, Token.self, DoctorCommand.self, LoadCommand.self,
-            Bench.self,
+            Dev.self, WorkerCommand.self, Watch.self, TypeCommand.self, Explain.self, Workers.self, SendAway.self,
+            Erase.self, Token.self, DoctorCommand.self, Bench.self,
         ])
 
     static func main() async {

@@ -15,14 +15,15 @@ from selenium.webdriver.chrome.service import Service
 from deployment import ROOT, eventually, watch_over
 
 HERE = pathlib.Path(__file__).resolve().parent
+MODULE = ROOT / "Sources/RollcallBrowser/Module"
 FILES = {
     "/golden.json": ROOT / "Tests/RollcallClientTests/Text/golden.json",
     "/page.html": HERE / "page.html",
-    "/rollcall.js": ROOT / "Sources/RollcallBrowser/Module/rollcall.js",
-} | {f"/stories/{story.name}": story for story in (HERE / "stories").glob("*.js")}
+} | {f"/stories/{story.name}": story for story in (HERE / "stories").glob("*.js")
+} | {f"/{file.name}": file for file in MODULE.iterdir()}
 # What `make test-browser` leaves to `make soak`.
 soak = pytest.mark.skipif("SOAK" not in os.environ, reason="runs in make soak")
-TYPES = {".js": "text/javascript", ".json": "application/json", ".html": "text/html"}
+TYPES = {".js": "text/javascript", ".ts": "text/plain", ".json": "application/json", ".html": "text/html"}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

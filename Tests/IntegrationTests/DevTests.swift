@@ -2,7 +2,6 @@
 
 import Foundation
 import Harness
-import RollcallModel
 import TestSupport
 import Testing
 
@@ -75,86 +74,6 @@ struct DevTests {
         let dev = try await RunningDev()
         try await dev.startAnew(part)
         try await dev.expectNothingLeft { dev.process.signal(SIGKILL) }
-    }
-
-    @Test(
-        "with sentinels, continues when the page kills the primary while a sentinel is suspended",
-        .enabled(if: isSoaking), .timeLimit(.minutes(2)))
-    func sentinels() async throws {
-        let dev = try await RunningDev(["--redis", "sentinel"], children: 15)
-        let sentinels = dev.ready.redis.sentinels
-        let (first, last) = (try #require(sentinels.first), try #require(sentinels.last))
-        func primary() async throws -> String {
-            let answer = try await RunningDev.ask(last.port, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster")
-            return answer.split(separator: "\n").last.map(String.init) ?? ""
-        }
-        let old = try await primary()
-        #expect(old == "\(dev.ready.redis.port)")
-        kill(first.pid, SIGSTOP)
-        defer { kill(first.pid, SIGCONT) }
-        try await dev.startAnew("redis") {
-            try await eventually("another is the primary") { try await primary() != old }
-        }
-        kill(first.pid, SIGCONT)
-        let alice = try await WireDevice(port: try #require(URL(string: dev.ready.workers[0].edge)?.port))
-        try await alice.hello(token: "alice", device: "phone", state: .active)
-        try await eventually("what is published there is shown") {
-            dev.process.output.contains(#"{"channel":"presence:{alice}""#)
-        }
-        try await dev.expectNothingLeft {
-            dev.process.signal(SIGTERM)
-            let code = try await dev.process.exitCode()
-            #expect(code == 0)
-        }
-    }
-
-    /// Regression: a server that restarted empty as the primary deleted the data of its replicas.
-    @Test(
-        "keeps its data while servers are killed and restarted, by the page and directly", .enabled(if: isSoaking),
-        .timeLimit(.minutes(3)))
-    func sentinelsKeepData() async throws {
-        let dev = try await RunningDev(["--redis", "sentinel"], children: 15)
-        // If a primary is killed before all sentinels have finished the previous failover, its failure is detected much
-        // later. On a slow machine, there may be two failovers, the second one back to the killed server.
-        var epoch = 0
-        func failedOver() async throws -> Int {
-            var found = 0
-            try await eventually("all know of a failover, and its primary has two replicas", within: .seconds(60)) {
-                var heard: Set<[String]> = []
-                for sentinel in dev.ready.redis.sentinels {
-                    let facts = try await RunningDev.ask(sentinel.port, "SENTINEL", "MASTER", "mymaster")
-                        .split(separator: "\n").map(String.init)
-                    heard.insert(
-                        ["port", "flags", "config-epoch"].map { name in
-                            facts.firstIndex(of: name).map { facts[$0 + 1] } ?? ""
-                        })
-                }
-                guard heard.count == 1, let facts = heard.first, facts[1] == "master",
-                    let port = Int(facts[0]), let latest = Int(facts[2]), latest > epoch
-                else { return false }
-                let info = try await RunningDev.ask(port, "INFO", "replication")
-                guard info.matches(of: /state=online/).count == 2 else { return false }
-                (found, epoch) = (port, latest)
-                return true
-            }
-            return found
-        }
-        var port = dev.ready.redis.port
-        _ = try await RunningDev.ask(port, "HSET", "members:{c42}", "alice", "Alice")
-        #expect(try await RunningDev.ask(port, "WAIT", "2", "10000") == "2")
-        // At once, before another server can be promoted.
-        try await dev.startAnew("redis")
-        port = try await failedOver()
-        #expect(try await RunningDev.ask(port, "HGETALL", "members:{c42}") == "alice\nAlice")
-        kill(try await dev.server(on: port), SIGKILL)
-        port = try await failedOver()
-        #expect(try await RunningDev.ask(port, "HGETALL", "members:{c42}") == "alice\nAlice")
-        #expect(dev.process.errors.contains("redis-server was killed by signal 9 and is restarted"))
-        try await dev.expectNothingLeft {
-            dev.process.signal(SIGTERM)
-            let code = try await dev.process.exitCode()
-            #expect(code == 0)
-        }
     }
 
     @Test("names the port that is in use")

@@ -6,17 +6,12 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import RollcallTerminal
 
 /// A failed request to an admin port.
 struct AdminFailure: Error {
     /// What happened, and what to do.
     let sentences: [String]
     let exit: ExitCode
-    /// A stable code: programs may match on it.
-    let code: String
-    /// Whether the same request may succeed later.
-    let retry: Bool
 
     /// No worker listens at the address, or another program does.
     static func unreachable(_ address: AdminAddress, _ error: any Error) -> AdminFailure {
@@ -35,7 +30,7 @@ struct AdminFailure: Error {
             sentences: [
                 "no worker answers at \(address): \(Shown.text(reason))",
                 "Name another with --admin URL. A worker's ready line has the address of its admin port (admin=…).",
-            ], exit: .cannotServe, code: "unreachable", retry: true)
+            ], exit: .cannotServe)
     }
 
     /// TLS errors of the library, as sentences for operators.
@@ -60,7 +55,6 @@ struct AdminFailure: Error {
     /// A worker answered with an error status.
     static func refused(_ address: AdminAddress, _ answer: HTTPExchange.Answer, showsToken: Bool) -> AdminFailure {
         struct Problem: Decodable {
-            var code: String
             var detail: String
         }
         let problem = try? JSONDecoder().decode(Problem.self, from: Data(answer.body.readableBytesView))
@@ -71,9 +65,7 @@ struct AdminFailure: Error {
                     ? "The token of --token-file is not the one in the worker's admin.token_file."
                     : "Use --token-file FILE with the token of the worker's admin.token_file.")
         }
-        let isAway = answer.status == .serviceUnavailable
         return AdminFailure(
-            sentences: sentences, exit: isAway ? .cannotServe : .failure, code: problem?.code ?? "refused",
-            retry: isAway)
+            sentences: sentences, exit: answer.status == .serviceUnavailable ? .cannotServe : .failure)
     }
 }

@@ -29,26 +29,12 @@ struct AdminPort {
     func ask<Answer: Decodable>(
         _ method: Method, _ path: String..., query: Query = []
     ) async throws -> Answer {
-        try Self.read(try await told(method, path, query))
+        try JSONDecoder().decode(Answer.self, from: Data(try await told(method, path, query).readableBytesView))
     }
 
     /// Sends a request whose answer has no content.
     func order(_ method: Method, _ path: String..., query: Query = []) async throws {
         _ = try await told(method, path, query)
-    }
-
-    /// Like ``ask(_:_:query:)``, for callers that can continue without an answer: failures are not logged.
-    func attempt<Answer: Decodable>(_ method: Method, _ path: String...) async throws(AdminFailure) -> Answer {
-        let body = try await send(method, path, [])
-        do {
-            return try Self.read(body)
-        } catch {
-            throw .unreachable(address, HTTPExchange.NoAnswer())
-        }
-    }
-
-    private static func read<Answer: Decodable>(_ body: ByteBuffer) throws -> Answer {
-        try JSONDecoder().decode(Answer.self, from: Data(body.readableBytesView))
     }
 
     /// Sends a request. Failures are logged and thrown as an exit code.

@@ -1,7 +1,6 @@
 // The admin port's answers as text.
 
 import RollcallModel
-import RollcallTerminal
 import RollcallWorker
 
 extension AdminWorker {

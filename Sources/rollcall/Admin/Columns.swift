@@ -1,7 +1,5 @@
 // Tables whose columns are as wide as their widest cell.
 
-import RollcallTerminal
-
 enum Columns {
     /// Returns lines with aligned columns. Cells are untrusted text, and are made harmless.
     static func lines(_ rows: [[String]]) -> [String] {

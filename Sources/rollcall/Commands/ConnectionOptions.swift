@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import RollcallClient
-import RollcallTerminal
 import UnixSignals
 
 /// How a command reaches the workers, and as which user.
@@ -56,7 +55,6 @@ struct ConnectionOptions: ParsableArguments {
         do {
             try result.get()
         } catch let mistake as RollcallError {
-            // Logged only now, when the terminal shows the user's own screen again.
             Output.log(text.sentence(for: .failed(mistake)) ?? mistake.message)
             throw ExitCode.cannotServe
         }

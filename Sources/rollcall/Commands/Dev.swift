@@ -6,20 +6,12 @@ struct Dev: AsyncParsableCommand {
         abstract: "Run a private Redis, two workers and a demo page.",
         discussion: """
             Needs only redis-server and redis-cli, and keeps no data. Ctrl-C, closing the terminal, or a crash of any \
-            part stops everything, except for Redis servers that others replace. Parts that the page crashes can be \
-            started again from there.
+            part stops everything. Parts that the page crashes can be started again from there.
             """)
 
     @Option(
         help: "The demo page's port; 0 picks free ports, also for Redis. By default 8000, or a free one.")
     var port: Int?
-
-    @Option(
-        help: """
-            The kind of Redis: single; sentinel (a primary, two replicas and three sentinels); or cluster (three \
-            primaries with a replica each; Redis 7.0 or later).
-            """)
-    var redis = RedisKind.single
 
     @Flag(help: "Open the page in the browser.")
     var open = false
@@ -32,7 +24,7 @@ struct Dev: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let session = DevSession(port: port, redis: redis, asJSON: json, opensBrowser: open)
+        let session = DevSession(port: port, asJSON: json, opensBrowser: open)
         try await Interruptible.run(as: "rollcall dev") { try await session.run() }
     }
 }

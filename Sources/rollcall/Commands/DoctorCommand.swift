@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import Logging
 import RollcallDoctor
-import RollcallTerminal
 import RollcallWorker
 
 /// `rollcall doctor`: checks a configuration, its Redis and this host.
@@ -35,24 +34,37 @@ struct DoctorCommand: AsyncParsableCommand {
         }
     }
 
-    private func show(_ examination: Examination) throws {
-        let kind = TerminalDevice.kind
-        let columns = kind.canDraw ? min(TerminalDevice().size.columns, 120) : 120
-        let list = CheckList(
-            examination.findings.map { finding in
-                CheckList.Item(finding.mark, finding.check.title, finding.found, advice: finding.advice)
-            })
-        for line in list.lines(columns: columns) { try Output.line(kind.painter.printing(of: line)) }
-    }
-}
+    /// The longest line of a finding, without what stands before it.
+    private static let width = 90
 
-extension Finding {
-    fileprivate var mark: CheckList.Mark {
-        switch verdict {
-        case .ok: .ok
-        case .skipped: .skipped
-        case .warning: .warning
-        case .failure: .failure
+    /// Prints the findings in columns, with the advice below each, and a last line with the counts.
+    private func show(_ examination: Examination) throws {
+        let titles = examination.findings.map(\.check.title.count).max() ?? 0
+        for finding in examination.findings {
+            var head = [(finding.verdict.rawValue, 7), (finding.check.title, titles)].map { text, width in
+                text + String(repeating: " ", count: max(0, width - text.count) + 2)
+            }.joined()
+            let told = Self.wrapped(finding.found) + (finding.advice.map { Self.wrapped("→ " + $0) } ?? [])
+            for line in told {
+                try Output.line(head + line)
+                head = String(repeating: " ", count: head.count)
+            }
+        }
+        let counts = [Finding.Verdict.failure, .warning, .skipped, .ok].compactMap { verdict -> String? in
+            let count = examination.findings.count { $0.verdict == verdict }
+            let isPlural = count > 1 && (verdict == .failure || verdict == .warning)
+            return count == 0 ? nil : "\(count) \(verdict.rawValue)\(isPlural ? "s" : "")"
+        }
+        try Output.line("\n" + counts.joined(separator: ", "))
+    }
+
+    private static func wrapped(_ text: String) -> [String] {
+        Shown.text(text).split(separator: " ").reduce(into: []) { lines, word in
+            if let line = lines.last, line.count + 1 + word.count <= width {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append(String(word))
+            }
         }
     }
 }

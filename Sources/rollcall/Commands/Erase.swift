@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import RollcallModel
-import RollcallTerminal
 
 /// `rollcall erase`: erases a user.
 struct Erase: AsyncParsableCommand {

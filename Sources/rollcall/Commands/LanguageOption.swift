@@ -1,8 +1,7 @@
 import ArgumentParser
 import RollcallClient
-import RollcallTerminal
 
-/// The language of texts about users.
+/// The language of texts about users. The commands themselves use English.
 struct LanguageOption: ParsableArguments {
     @Option(
         name: .customLong("language"),
@@ -14,11 +13,15 @@ struct LanguageOption: ParsableArguments {
 
     var language: Language { chosen ?? .current }
 
-    private static func language(named name: String) throws -> Language {
-        do {
-            return try Language(named: name)
-        } catch {
-            throw ValidationError(error.description)
+    /// Returns the language with this name: `de`, `de-AT` or `de_AT.UTF-8`.
+    static func language(named name: String) throws -> Language {
+        let best = Language.best(for: [name])
+        let asked = name.prefix { $0 != "-" && $0 != "_" && $0 != "." }.lowercased()
+        // English is also the result if there is no match.
+        guard best.id != Language.english.id || asked == Language.english.id else {
+            let known = Language.all.map { "\($0.id) (\($0.name))" }.joined(separator: ", ")
+            throw ValidationError("there is no language \"\(Shown.text(name))\"; there are \(known)")
         }
+        return best
     }
 }

@@ -8,7 +8,7 @@ import Synchronization
 
 /// The settings of the page, served as `settings.json`.
 struct DemoSettings: Sendable, Encodable {
-    let redis: DevDeployment
+    let redis: PrivateRedis
     let workers: [DevWorker]
     /// The parts that were crashed and not started again yet.
     var down: [String] = []

@@ -7,7 +7,6 @@ struct DevSession: Sendable {
     /// The port of the page; `nil` for the usual port or, if that is taken, any. 0 means any port, also for Redis, so
     /// that several sessions can run at the same time.
     let port: Int?
-    let redis: RedisKind
     let asJSON: Bool
     let opensBrowser: Bool
 
@@ -18,7 +17,7 @@ struct DevSession: Sendable {
         let page = DemoServer()
         try await page.during(port: port) { port in
             let origins = ["http://127.0.0.1:\(port)", "http://localhost:\(port)"]
-            try await redis.during(atHome: self.port != 0) { redis, redisPart in
+            try await PrivateRedis.during(atHome: self.port != 0) { redis, redisPart in
                 try await DevWorker.during(id: "w1", redis: redis.url, origins: origins) { first, firstPart in
                     try await DevWorker.during(id: "w2", redis: redis.url, origins: origins) { second, secondPart in
                         page.show(
@@ -56,19 +55,23 @@ struct DevSession: Sendable {
 /// What is running, and where.
 private struct Ready: Encodable {
     let page: String
-    let redis: DevDeployment
+    let redis: PrivateRedis
     let workers: [DevWorker]
 
     var text: String {
         let lines = workers.map { "  \($0.id)      \($0.edge)\n          \($0.admin)" }
-        let trials = redis.trials(admin: workers[0].admin).joined(separator: "\n          ")
+        let cli = "redis-cli -p \(redis.port)"
+        let trials = [
+            "\(cli) PSUBSCRIBE 'typing:*' 'presence:*'", "\(cli) TTL 'typing:{c42}:alice'",
+            "\(cli) HGETALL 'presence:{alice}'", "curl '\(workers[0].admin)/v1/presence?user=alice&user=bob'",
+        ].joined(separator: "\n          ")
         return """
 
             Rollcall is running. Ctrl-C stops everything.
 
               open    \(page)
               live    \(workers[0].admin)/live
-              redis   \(redis.places.joined(separator: "\n          "))
+              redis   127.0.0.1:\(redis.port), without persistence
             \(lines.joined(separator: "\n"))
 
               try     \(trials)

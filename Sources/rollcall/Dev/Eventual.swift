@@ -21,11 +21,6 @@ final class Eventual<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume(returning: value) }
     }
 
-    /// The value, if it is set.
-    var known: Value? {
-        state.withLock { if case .known(let value) = $0 { value } else { nil } }
-    }
-
     /// Waits for the value, even if the task is cancelled: it will certainly be set.
     var value: Value {
         get async {

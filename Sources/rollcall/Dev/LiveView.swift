@@ -1,29 +1,27 @@
 // Prints a line for each published message.
 
 import Foundation
-import RollcallTerminal
 
 /// The live view of changes in the terminal.
 struct LiveView: Sendable {
-    let redis: any DevRedis
+    let redis: Part<PrivateRedis>
     let asJSON: Bool
 
-    /// Shows changes until cancelled, also when another server takes over.
+    /// Shows changes until cancelled, also when Redis is started again.
     ///
     /// - Parameter listening: called once no further message can be missed.
     func run(listening: @escaping @Sendable () throws -> Void) async throws {
         // If the output is slow, older lines are dropped.
-        let (sounds, all) = AsyncStream<(place: Int, heard: Heard)>.makeStream(bufferingPolicy: .bufferingNewest(1024))
+        let (sounds, all) = AsyncStream<Heard>.makeStream(bufferingPolicy: .bufferingNewest(1024))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            let listeners = redis.listeners
-            for (place, listener) in listeners.enumerated() {
-                group.addTask { try await listener.run { all.yield((place, $0)) } }
-            }
+            group.addTask { try await RedisListener(redis: redis).run { all.yield($0) } }
             group.addTask {
-                var deaf = Set(listeners.indices)
-                for await (place, heard) in sounds {
+                var isListening = false
+                for await heard in sounds {
                     switch heard {
-                    case .listening: if deaf.remove(place) != nil, deaf.isEmpty { try listening() }
+                    case .listening:
+                        if !isListening { try listening() }
+                        isListening = true
                     case .message(let channel, let payload): try show(channel: channel, payload: payload)
                     }
                 }

@@ -1,5 +1,5 @@
 // A part of `rollcall dev` that the demo page can crash and start again, to show the effect on the others. An
-// unexpected end still ends everything, except for parts that others replace.
+// unexpected end still ends everything.
 
 /// Something that can be crashed and started again.
 protocol Crashable: Sendable {
@@ -28,16 +28,12 @@ actor Part<Running: Sendable>: Crashable {
 
     private var state = State.down
     private var last: Running?
-    private let comesBack: Bool
     private let begin: @Sendable (_ last: Running?) async throws -> Life
     private nonisolated let lives = AsyncStream<Child>.makeStream()
 
-    /// - Parameters:
-    ///   - comesBack: whether a process that ends unexpectedly is restarted.
-    ///   - begin: starts a process and waits until it is ready. `last` is the previous process, whose ports the new one
-    ///     should use.
-    init(comesBack: Bool = false, _ begin: @escaping @Sendable (_ last: Running?) async throws -> Life) {
-        self.comesBack = comesBack
+    /// - Parameter begin: starts a process and waits until it is ready. `last` is the previous process, whose ports the
+    ///   new one should use.
+    init(_ begin: @escaping @Sendable (_ last: Running?) async throws -> Life) {
         self.begin = begin
     }
 
@@ -53,7 +49,7 @@ actor Part<Running: Sendable>: Crashable {
         return try await supervised {
             try await work(first.running, self)
         } by: {
-            for await child in self.lives.stream { try await self.outlive(child) }
+            for await child in self.lives.stream { try await child.endingAsWanted() }
         } end: {
             await self.stop()
         }
@@ -83,16 +79,6 @@ actor Part<Running: Sendable>: Crashable {
         } catch {
             state = .down
             throw error
-        }
-    }
-
-    private func outlive(_ child: Child) async throws {
-        do {
-            try await child.endingAsWanted()
-        } catch let ended as PartEnded where comesBack {
-            Output.log("rollcall dev: \(ended) and is restarted")
-            state = .down
-            try await start()
         }
     }
 

@@ -3,21 +3,21 @@
 
 import Foundation
 
-/// A running private `redis-server`, or a sentinel.
+/// A running private `redis-server`.
 struct PrivateRedis: Sendable, Encodable {
     let port: Int
     let pid: Int32
+    /// The `redis.url` of the workers.
+    let url: String
 
-    var url: String { "redis://127.0.0.1:\(port)" }
+    private init(port: Int, pid: Int32) {
+        (self.port, self.pid, url) = (port, pid, "redis://127.0.0.1:\(port)")
+    }
 
     /// Starts a server, does `work` with it, and removes it and its folder.
     ///
-    /// - Parameters:
-    ///   - later: returns the role in which the server returns after it was replaced, at each restart; `nil` for a
-    ///     server that no other replaces.
-    ///   - isAtHome: whether the usual port is tried first.
+    /// - Parameter isAtHome: whether the usual port is tried first, so that commands in a shell's history keep working.
     static func during<Result: Sendable>(
-        _ role: PrivateRole = .primary, later: (@Sendable (PrivateRedis) async throws -> PrivateRole)? = nil,
         atHome isAtHome: Bool,
         _ work: @escaping @Sendable (PrivateRedis, Part<PrivateRedis>) async throws -> Result
     ) async throws -> Result {
@@ -25,12 +25,8 @@ struct PrivateRedis: Sendable, Encodable {
         let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-dev-\(UUID().uuidString)")
         let watcher = try await watch(folder)
         do {
-            let first = isAtHome ? role.usualPort : nil
-            let result = try await Part(comesBack: later != nil) { last in
-                var role = role
-                if let last, let later { role = try await later(last) }
-                return try await start(
-                    program, as: role, on: ports(like: last, first: first), in: folder, watchedBy: watcher)
+            let result = try await Part { last in
+                try await start(program, on: ports(like: last, atHome: isAtHome), in: folder, watchedBy: watcher)
             }.during(work)
             await dismiss(watcher)
             return result
@@ -41,21 +37,26 @@ struct PrivateRedis: Sendable, Encodable {
     }
 
     /// Returns the ports to try. Workers expect Redis where it was before.
-    private static func ports(like last: PrivateRedis?, first: Int?) -> [Int] {
+    private static func ports(like last: PrivateRedis?, atHome isAtHome: Bool) -> [Int] {
         if let last { return [last.port] }
-        return (first.map { [$0] } ?? []) + (0..<20).map { _ in Int.random(in: 20_000..<30_000) }
+        return (isAtHome ? [6399] : []) + (0..<20).map { _ in Int.random(in: 20_000..<30_000) }
     }
 
     private static func start(
-        _ program: URL, as role: PrivateRole, on ports: [Int], in folder: URL, watchedBy watcher: Child
+        _ program: URL, on ports: [Int], in folder: URL, watchedBy watcher: Child
     ) async throws -> Part<PrivateRedis>.Life {
         var output: [String] = []
         for port in ports {
-            let server = try Child("redis-server", program: program, arguments: try role.arguments(port, folder))
+            let server = try Child(
+                "redis-server", program: program,
+                arguments: [
+                    "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir",
+                    folder.path,
+                ])
             watcher.say("\(server.pid)")
             output = []
             for await line in server.lines {
-                if line.contains(role.readyWords) {
+                if line.contains("Ready to accept connections") {
                     return Part.Life(child: server, running: PrivateRedis(port: port, pid: server.pid))
                 }
                 output.append(line)

@@ -20,11 +20,13 @@ public final class WorkerProcess: Sendable {
     /// - Parameters:
     ///   - settings: configuration that differs from the defaults, such as `["presence.grace": "1s"]`.
     ///   - environment: variables to add to the environment.
+    ///   - program: the program to start.
     public init(
-        _ id: String, redis url: String, settings: [String: String] = [:], environment: [String: String] = [:]
+        _ id: String, redis url: String, settings: [String: String] = [:], environment: [String: String] = [:],
+        program: String = RollcallProgram.path
     ) async throws {
         process = try Self.start(
-            ["worker.id": id, "redis.url": url].merging(settings) { $1 }, environment: environment)
+            ["worker.id": id, "redis.url": url].merging(settings) { $1 }, environment: environment, program: program)
         let process = process
         try await eventually("worker \(id) is ready") {
             guard process.isRunning else { throw WorkerEnded(description: "worker \(id) ended: \(process.errors)") }
@@ -40,13 +42,14 @@ public final class WorkerProcess: Sendable {
     /// Starts a worker without waiting for its ready line. Unless `settings` differ, it uses free ports and accepts
     /// user names as tokens.
     public static func start(
-        _ settings: [String: String] = [:], environment: [String: String] = [:]
+        _ settings: [String: String] = [:], environment: [String: String] = [:],
+        program: String = RollcallProgram.path
     ) throws -> ChildProcess {
         let usual = ["edge.port": "0", "admin.port": "0", "auth.mode": "insecure"]
         let flags = usual.merging(settings) { $1 }.sorted { $0.key < $1.key }.flatMap {
             ["--set", "\($0.key)=\($0.value)"]
         }
-        return try ChildProcess([RollcallProgram.path, "worker"] + flags, environment: environment)
+        return try ChildProcess([program, "worker"] + flags, environment: environment)
     }
 
     public var port: Int { URL(string: edge)?.port ?? 0 }

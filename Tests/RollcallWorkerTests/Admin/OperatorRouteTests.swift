@@ -196,8 +196,9 @@ struct OperatorRouteTests {
         struct AnyValue: Decodable {
             init(from decoder: any Decoder) throws {}
         }
-        let bytes = Array(AdminDocument.bytes.readableBytesView)
-        let document = try YAMLDecoder().decode(Document.self, from: String(decoding: bytes, as: UTF8.self))
+        let file = URL(filePath: #filePath).appending(path: "../../../../docs/openapi.yaml").standardized
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let document = try YAMLDecoder().decode(Document.self, from: text)
         var written: [String: String] = [:]
         for (path, operations) in document.paths {
             // HEAD is GET without the body, and is not listed.
@@ -206,21 +207,8 @@ struct OperatorRouteTests {
         }
         let coded = Dictionary(uniqueKeysWithValues: AdminPlace.allCases.map { ($0.rawValue, $0.methods) })
         #expect(written == coded)
-        let file = URL(filePath: #filePath).appending(path: "../../../../docs/openapi.yaml").standardized
-        #expect(try Data(contentsOf: file) == Data(bytes), "the served document equals the one in docs")
-        for code in AdminProblem.Code.allCases {
-            #expect(String(decoding: bytes, as: UTF8.self).contains("- \(code.rawValue)\n"), "\(code)")
-        }
-    }
-
-    @Test("the document is served with a valid token")
-    func served() async throws {
-        try await withAdmin(node, token: "0123456789abcdef") { ask in
-            let answer = try await ask("GET", "/openapi.yaml")
-            #expect(answer.status == 200 && answer.headers["content-type"] == "application/yaml")
-            #expect(answer.body.hasPrefix("openapi: 3.1.0\n"))
-            #expect(try await AdminClient(port: ask.port)("GET", "/openapi.yaml").status == 401)
-        }
+        let codes = text.matches(of: /\b[a-z_]+\b/).map(\.output)
+        for code in AdminProblem.Code.allCases { #expect(codes.contains(Substring(code.rawValue)), "\(code)") }
     }
 }
 

@@ -1,6 +1,8 @@
 // The languages that Rollcall includes. Their words are in `words.json`, which the browser module uses too. The file is
 // compiled into the program, and parsed when the first language is used.
 
+internal import CWords
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -9,10 +11,7 @@
 
 extension Language {
     /// All languages, in the order in which to offer them.
-    public static let all = decoded(file)
-
-    /// The content of `words.json`, for servers that provide it to browsers.
-    package static var file: [UInt8] { PackageResources.words_json }
+    public static let all = decoded(String(cString: words_json()))
 
     public static let english = brought("en")
     public static let german = brought("de")
@@ -41,9 +40,9 @@ extension Language {
         return language
     }
 
-    private static func decoded(_ file: [UInt8]) -> [Language] {
+    private static func decoded(_ file: String) -> [Language] {
         do {
-            return try JSONDecoder().decode([Entry].self, from: Data(file)).map {
+            return try JSONDecoder().decode([Entry].self, from: Data(file.utf8)).map {
                 Language($0, plural: rule(of: $0.id))
             }
         } catch {

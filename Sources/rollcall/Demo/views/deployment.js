@@ -4,7 +4,6 @@ import { build, setText } from "../parts.js";
 
 const WORKER_HINT = "Its devices find another worker before the dead one’s lease ends, after 5 s.";
 const REDIS_HINT = "Sessions stay, and everyone keeps what they last saw. All data is gone, and is said again.";
-const FAILOVER_HINT = "Sessions stay, and everyone keeps what they last saw. In a moment a replica takes its place.";
 
 const TITLES = { redis: "Redis", w1: "Worker w1", w2: "Worker w2" };
 
@@ -13,11 +12,9 @@ const TITLES = { redis: "Redis", w1: "Worker w1", w2: "Worker w2" };
  */
 export class Deployment extends EventTarget {
   #rows = new Map();
-  #redisHint;
 
-  constructor({ workers, down, redis }, list) {
+  constructor({ workers, down }, list) {
     super();
-    this.#redisHint = redis.sentinels.length + redis.nodes.length > 0 ? FAILOVER_HINT : REDIS_HINT;
     for (const part of [...workers.map(({ id }) => id), "redis"]) {
       const row = new Row(part, down.includes(part));
       row.parts.act.addEventListener("click", () => this.#act(row));
@@ -46,7 +43,7 @@ export class Deployment extends EventTarget {
   async #act(row) {
     if (row.isBusy) return;
     const [verb, word] = row.isDown ? ["start", "started again"] : ["crash", "killed"];
-    const hint = row.part === "redis" ? this.#redisHint : WORKER_HINT;
+    const hint = row.part === "redis" ? REDIS_HINT : WORKER_HINT;
     const detail = { title: `${TITLES[row.part]}: ${word}`, hint, verdict: true };
     this.dispatchEvent(new CustomEvent("acted", { detail }));
     row.begin();

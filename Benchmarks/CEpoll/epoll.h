@@ -1,0 +1,2 @@
+// Swift's module of the C library leaves this out.
+#include <sys/epoll.h>
