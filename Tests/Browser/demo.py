@@ -4,10 +4,6 @@ from selenium.webdriver.common.by import By
 
 from pages import Page
 
-# In seconds: the grace period and the lease of `rollcall dev`, and the time limit for updates.
-GRACE, LEASE = 5.0, 5.0
-BY_THEN = 2.0
-
 # Records every text that an element shows from now on.
 RECORD = """
     const [name, selector] = arguments;
@@ -46,13 +42,6 @@ class Demo(Page):
     def choose(self, language):
         self.run("const select = document.getElementById('language'); select.value = arguments[0];"
                  "select.dispatchEvent(new Event('change'))", language)
-
-    @property
-    def held(self):
-        """Returns how many devices of this window are connected to the workers."""
-        return self.run(
-            "return [...document.querySelectorAll('[data-part=role]')]"
-            ".reduce((sum, each) => sum + (Number(each.textContent.match(/\\d+/)?.[0]) || 0), 0)")
 
     def press(self, selector):
         self.run("document.querySelector(arguments[0]).click()", selector)
@@ -109,17 +98,6 @@ class Device:
             f"{self.name} says {line}",
             "document.querySelector(arguments[0]).textContent.replace(/[\\u2068\\u2069]/g, '') === arguments[1]",
             f"{self.root} .chat-line", line, within=within)
-
-    def record_line(self):
-        self.page.record(self.name, f"{self.root} .chat-line")
-
-    @property
-    def recorded_lines(self):
-        return self.page.recorded(self.name)
-
-    def loses_network(self):
-        self.press("drop")
-        self.says("No network")
 
     @property
     def shows_dots(self):

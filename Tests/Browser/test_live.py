@@ -4,7 +4,6 @@ import contextlib
 import http.client
 import re
 import time
-from datetime import datetime, timedelta, timezone
 
 import pytest
 from selenium.webdriver.common.keys import Keys
@@ -215,56 +214,6 @@ def test_what_stays_the_same_is_left_alone(deploy, open_live):
 
 
 @soak
-def test_rates_outlive_a_dead_incarnation_and_a_clock_that_is_set_back(deploy, open_live):
-    _, worker = deploy("w1")
-    page = open_live(worker)
-    page.shows()
-    rates = page.run("""return import("/live/history.js").then(({ History }) => {
-        const history = new History();
-        const own = { host: "h", pid: 7, started_at: 1, alive: true };
-        const before = { ...own, incarnation: "w1.b", alive: false, beat: 100, signals: 1 };
-        const add = (beat, signals, ...others) => {
-          const workers = [{ ...own, incarnation: "w1.a", beat, signals }, ...others];
-          history.add({ time: beat, workers, redis: {} }, performance.now());
-          return history.points.at(-1).signals ?? null;
-        };
-        add(1000, 10, before);
-        const beside = add(2000, 30, before);
-        const stands = add(2000, 30);
-        const former = add(3000, 50, { ...own, incarnation: "w1.0", beat: 900, signals: 2 });
-        add(500, 60);
-        return [beside, stands, former, add(1500, 65)];
-    })""")
-    assert rates == [20, 20, 20, 5]
-
-
-@soak
-def test_events_are_timed_as_in_the_log_with_the_day_where_it_was_another(deploy, open_live):
-    _, worker = deploy("w1")
-    page = open_live(worker)
-    page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Tokyo"})
-    page.shows()
-    shown, moment = page.run(
-        "const time = document.querySelector('#events time'); return [time.innerText, time.dateTime]")
-    assert shown == moment[11:19] and moment.endswith("Z")
-    assert abs(datetime.fromisoformat(moment) - datetime.now(timezone.utc)) < timedelta(minutes=1)
-    assert page.run("""return import("/live/tables.js").then(({ showEvents }) => {
-        showEvents([{ at: 0, level: "info", message: "m", facts: {}, times: 1 }], 90_000_000);
-        return document.querySelector("#events time").innerText;
-    })""") == "1970-01-01 00:00:00"
-
-
-@soak
-def test_a_user_whose_name_is_a_folder_is_not_mixed_up(deploy, open_live):
-    _, worker = deploy("w1")
-    page = open_live(worker)
-    page.shows()
-    for name in (".", ".."):
-        page.look_up(name)
-        assert f"rollcall explain {name}" in page.text("#answer-rule")
-
-
-@soak
 @pytest.mark.parametrize("width", [360, 820, 1400])
 def test_it_fits_the_screen(deploy, open_live, width):
     _, worker = deploy("a-worker-with-quite-a-long-name-of-its-own")
@@ -320,23 +269,6 @@ def test_every_text_can_be_read(deploy, open_live, theme):
     assert contrast >= 4.5, text
     assert page.run("return getComputedStyle(document.body).color") == {
         "light": "rgb(22, 24, 36)", "dark": "rgb(236, 238, 246)"}[theme]
-
-
-@soak
-def test_the_keyboard_reads_the_charts(deploy, open_live):
-    _, worker = deploy("w1")
-    page = open_live(worker)
-    page.shows()
-    chart = page.driver.find_element("css selector", ".chart svg")
-    page.run("arguments[0].focus()", chart)
-    chart.send_keys(Keys.ARROW_LEFT)
-    first = page.text(".chart .reading")
-    assert re.fullmatch(r"[\d.]+ s ago: 0 sessions", first)
-    page.run("window.renamed = 0; new MutationObserver(() => renamed += 1).observe(arguments[0], {attributes: true})", chart)
-    eventually("how long ago it was grows", lambda: page.text(".chart .reading") != first)
-    assert page.run("return renamed") == 0, "whoever listens hears its name once"
-    chart.send_keys(Keys.ESCAPE)
-    assert page.text(".chart .reading") == ""
 
 
 @soak

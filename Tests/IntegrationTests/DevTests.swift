@@ -98,3 +98,76 @@ struct DevTests {
         }
     }
 }
+
+/// The first line that `rollcall dev --json` prints.
+struct Ready: Decodable {
+    let page: String
+    let redis: Redis
+    let workers: [Worker]
+
+    struct Redis: Decodable {
+        let url: String
+        let port: Int
+        let pid: Int32
+    }
+
+    struct Worker: Decodable {
+        let pid: Int32
+        let edge: String
+    }
+}
+
+/// A running `rollcall dev` with a temporary folder.
+struct RunningDev {
+    let process: ChildProcess
+    let ready: Ready
+    private let folder: URL
+    /// Redis, its watcher, two workers, and a redis-cli that follows a restarted Redis.
+    private static let childCount = 5
+
+    init() async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let process = try ChildProcess(
+            [RollcallProgram.path, "dev", "--port", "0", "--json"], environment: ["TMPDIR": folder.path])
+        try await eventually("rollcall dev is ready", within: .seconds(60)) {
+            try #require(process.isRunning, "rollcall dev ended: \(process.errors)")
+            return process.output.contains("\n")
+        }
+        let line = try #require(process.output.split(separator: "\n").first)
+        ready = try #require(try JSONDecoder().decode([String: Ready].self, from: Data(line.utf8))["ready"])
+        self.process = process
+    }
+
+    /// Kills one of its processes and restarts it, as the page does.
+    func startAnew(_ part: String) async throws {
+        #expect(try await post("parts/\(part)/crash") == 204)
+        #expect(try await post("parts/\(part)/start") == 204)
+    }
+
+    /// Sends a request as the page does.
+    private func post(_ path: String) async throws -> Int? {
+        let page = try #require(URL(string: ready.page))
+        var request = URLRequest(url: page.appending(path: path))
+        request.httpMethod = "POST"
+        request.setValue(String(ready.page.dropLast()), forHTTPHeaderField: "Origin")
+        let (_, response) = try await URLSession.shared.data(for: request)
+        return (response as? HTTPURLResponse)?.statusCode
+    }
+
+    /// Checks that all processes and files from before `end` are gone after it.
+    func expectNothingLeft(after end: () async throws -> Void) async throws {
+        try await eventually("all processes run") { children.count == Self.childCount }
+        let pids = children
+        try await end()
+        for pid in pids {
+            try await eventually("process \(pid) is gone") { !ProcessTable.runs(pid) }
+        }
+        try await eventually("the temporary folder is empty") {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty
+        }
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    private var children: Set<Int32> { ProcessTable.children(of: process.pid) }
+}

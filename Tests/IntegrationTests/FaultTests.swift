@@ -76,28 +76,6 @@ struct FaultTests {
         #expect(alice.close == nil)
     }
 
-    @Test("the devices of a killed worker are offline within its lease and two seconds", .enabled(if: isSoaking))
-    func killed() async throws {
-        // A worker that got no processor time for two heartbeats rightly judges no other worker for a while, so the
-        // heartbeats here are not too frequent.
-        let settings = ["worker.lease": "3s", "worker.heartbeat": "1s"]
-        let deployment = try await Deployment(workers: 2, settings: settings)
-        let (_, bob) = try await pair(on: deployment)
-        let killed = ContinuousClock.now
-        deployment.workers[0].crash()
-        try await eventually("bob sees alice leave") {
-            try await bob.look()
-            return bob.messages.contains { message in
-                guard case .presence(let users, _) = message else { return false }
-                return users.contains { $0.user == "alice" && $0.status == .offline }
-            }
-        }
-        #expect(ContinuousClock.now - killed < .seconds(5))
-        try await eventually("nothing of it is left") {
-            try await deployment.redis.keys("*\(deployment.workers[0].incarnation)*").isEmpty
-        }
-    }
-
     @Test(
         "unexpected messages on its channels do not crash a worker",
         arguments: [

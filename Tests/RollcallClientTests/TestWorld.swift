@@ -45,11 +45,13 @@ final class TestWorld: Sendable {
     /// Whether time waits for the application's callbacks, however long they take.
     private let isAppAwaited: Bool
 
+    /// - Parameter jitter: the clients' random numbers; by default the same in each run.
     init(
-        isAppAwaited: Bool = true, jitter: Jitter = .system, script: @escaping Script = { $1.behave($0) }
+        isAppAwaited: Bool = true, jitter: Jitter? = nil, script: @escaping Script = { $1.behave($0) }
     ) {
+        let random = NIOLockedValueBox(SeededGenerator(seed: 1))
         self.isAppAwaited = isAppAwaited
-        self.jitter = jitter
+        self.jitter = jitter ?? Jitter { random.withLockedValue { $0.next() } }
         self.script = script
         let start = ContinuousClock.now
         clock = SteadyClock { [loop, state] in
