@@ -8,9 +8,9 @@ let worker = sockets + ["RollcallListener", "RollcallModel", "RollcallShards", "
 
 // The products of other packages. What is not listed here is a target of this package.
 let productsOfPackages = [
-    "Yams": ["Yams"], "async-http-client": ["AsyncHTTPClient"], "hummingbird": ["Hummingbird"], "jwt-kit": ["JWTKit"],
+    "Yams": ["Yams"], "hummingbird": ["Hummingbird", "HummingbirdCore"],
     "swift-argument-parser": ["ArgumentParser"], "swift-collections": ["DequeModule", "HeapModule"],
-    "swift-configuration": ["Configuration"], "swift-crypto": ["Crypto"], "swift-log": ["Logging"],
+    "swift-crypto": ["Crypto", "CryptoExtras"], "swift-log": ["Logging"],
     "swift-metrics": ["Metrics", "MetricsTestKit"],
     "swift-nio": nio + ["NIOEmbedded", "NIOHTTP1", "NIOTLS", "NIOWebSocket"], "swift-nio-ssl": ["NIOSSL"],
     "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
@@ -44,23 +44,19 @@ let package = Package(
     name: "rollcall",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        "RollcallBrowser", "RollcallClient", "RollcallConfiguration", "RollcallNode", "RollcallTesting",
-        "RollcallWorker",
+        "RollcallBrowser", "RollcallClient", "RollcallNode", "RollcallTesting", "RollcallWorker",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "rollcall", targets: ["rollcall"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ],
     cLanguageStandard: .c2x  // For `#embed`, with which CModule, CPages, CScripts and CWords hold files.
 )
@@ -82,13 +78,11 @@ package.targets += [
     library("RollcallListener", uses: sockets + ["RollcallModel", "RollcallShards"]),
     library("RollcallEdge", uses: worker + ["Crypto"]),
     library(
-        "RollcallConfiguration",
-        uses: worker + ["RollcallRedis", "AsyncHTTPClient", "Configuration", "JWTKit", "Yams"]),
-    library(
-        "RollcallAdmin", uses: worker + ["CPages", "RollcallConfiguration", "RollcallCore", "Crypto", "Hummingbird"],
-        exclude: ["Live"]),
-    library("RollcallDoctor", uses: worker + ["RollcallConfiguration", "RollcallRedis", "AsyncHTTPClient"]),
-    library("RollcallWorker", uses: worker + ["RollcallAdmin", "RollcallConfiguration", "RollcallEdge"]),
+        "RollcallWorker",
+        uses: worker + [
+            "CPages", "RollcallCore", "RollcallEdge", "RollcallRedis", "Crypto", "CryptoExtras", "Hummingbird",
+            "HummingbirdCore", "Yams",
+        ], exclude: ["Live"]),
     library(
         "RollcallClient", uses: nio + ["CWords", "RollcallModel", "NIOHTTP1", "NIOSSL", "NIOTLS", "NIOWebSocket"]),
     library("RollcallBrowser", uses: ["CModule"], exclude: ["Module"]),
@@ -101,8 +95,9 @@ package.targets += [
     program(
         "rollcall",
         uses: worker + [
-            "CPages", "RollcallBrowser", "RollcallClient", "RollcallDoctor", "RollcallWorker", "Spawning",
-            "ArgumentParser", "Hummingbird", "UnixSignals",
+            "CPages", "RollcallBrowser", "RollcallClient", "RollcallWorker", "Spawning", "ArgumentParser",
+            "Hummingbird",
+            "UnixSignals",
         ], exclude: ["Demo"]),
 ]
 
@@ -139,8 +134,8 @@ package.targets += [
     tests(
         "RollcallWorkerTests",
         uses: worker + [
-            "RollcallAdmin", "RollcallConfiguration", "RollcallCore", "RollcallDoctor", "RollcallEdge", "RollcallRedis",
-            "RollcallWorker", "TestSupport", "Hummingbird", "JWTKit", "NIOEmbedded", "NIOTLS", "Yams",
+            "RollcallCore", "RollcallEdge", "RollcallRedis", "RollcallWorker", "TestSupport", "Crypto", "Hummingbird",
+            "NIOEmbedded", "NIOTLS", "Yams",
         ]),
     tests(
         "RollcallClientTests",
@@ -203,8 +198,8 @@ if Context.environment["ROLLCALL_FUZZ"] != nil {
         program(
             "fuzz",
             uses: [
-                "CFuzzer", "FoundationCodec", "RedisTwin", "RollcallConfiguration", "RollcallCore", "RollcallEdge",
-                "RollcallModel", "RollcallRedis", "TestSupport", "NIOCore",
+                "CFuzzer", "FoundationCodec", "RedisTwin", "RollcallCore", "RollcallEdge", "RollcallModel",
+                "RollcallRedis", "RollcallWorker", "TestSupport", "NIOCore",
             ], path: "Tests/Fuzz/Targets"),
     ]
 }

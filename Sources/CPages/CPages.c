@@ -3,19 +3,19 @@
 #include <string.h>
 
 static const unsigned char live_file_texts[] = {
-#embed "../RollcallAdmin/Live/asker.js" suffix(, 0,)
-#embed "../RollcallAdmin/Live/chart.js" suffix(, 0,)
-#embed "../RollcallAdmin/Live/charts.css" suffix(, 0,)
-#embed "../RollcallAdmin/Live/dom.js" suffix(, 0,)
-#embed "../RollcallAdmin/Live/figures.js" suffix(, 0,)
-#embed "../RollcallAdmin/Live/history.js" suffix(, 0,)
-#embed "../RollcallAdmin/Live/icon.svg" suffix(, 0,)
-#embed "../RollcallAdmin/Live/live.css" suffix(, 0,)
-#embed "../RollcallAdmin/Live/live.html" suffix(, 0,)
-#embed "../RollcallAdmin/Live/live.js" suffix(, 0,)
-#embed "../RollcallAdmin/Live/lookup.js" suffix(, 0,)
-#embed "../RollcallAdmin/Live/tables.js" suffix(, 0,)
-#embed "../RollcallAdmin/Live/words.js" suffix(, 0,)
+#embed "../RollcallWorker/Live/asker.js" suffix(, 0,)
+#embed "../RollcallWorker/Live/chart.js" suffix(, 0,)
+#embed "../RollcallWorker/Live/charts.css" suffix(, 0,)
+#embed "../RollcallWorker/Live/dom.js" suffix(, 0,)
+#embed "../RollcallWorker/Live/figures.js" suffix(, 0,)
+#embed "../RollcallWorker/Live/history.js" suffix(, 0,)
+#embed "../RollcallWorker/Live/icon.svg" suffix(, 0,)
+#embed "../RollcallWorker/Live/live.css" suffix(, 0,)
+#embed "../RollcallWorker/Live/live.html" suffix(, 0,)
+#embed "../RollcallWorker/Live/live.js" suffix(, 0,)
+#embed "../RollcallWorker/Live/lookup.js" suffix(, 0,)
+#embed "../RollcallWorker/Live/tables.js" suffix(, 0,)
+#embed "../RollcallWorker/Live/words.js" suffix(, 0,)
 };
 
 const char *live_file(int number) {

@@ -1,9 +1,16 @@
 // A port's certificate chain and private key (PEM). They are read and validated together with the CA for client
 // certificates, if the port requires these.
 
+package import Logging
 import NIOCore
 package import NIOSSL
 package import RollcallShards
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The TLS files of a port.
 package struct CertificateFiles: Sendable {
@@ -18,23 +25,40 @@ package struct CertificateFiles: Sendable {
     /// The CA for client certificates; `nil` if clients need none.
     package var clientAuthority: String?
 
-    var paths: [String] { [certificate, privateKey] + (clientAuthority.map { [$0] } ?? []) }
+    fileprivate var files: [(key: String, path: String)] {
+        [(port.certificate, certificate), (port.privateKey, privateKey)]
+            + (clientAuthority.map { [(port.clientAuthority, $0)] } ?? [])
+    }
+}
 
-    func read() throws(UnusableFile) -> ServerCertificate.Contents {
-        ServerCertificate.Contents(
-            chain: try Self.read(certificate, port.certificate), key: try Self.read(privateKey, port.privateKey),
-            clientAuthority: try clientAuthority.map { path throws(UnusableFile) in
-                try Self.read(path, port.clientAuthority)
+/// The certificate of a port. Certificates are renewed every few weeks, and a restart would disconnect all devices. New
+/// connections use the new certificate; open ones continue with the old.
+package typealias CertificateKeeper = FollowedFiles<ServerCertificate>
+
+extension FollowedFiles<ServerCertificate> {
+    /// Reads the files.
+    package convenience init(_ files: CertificateFiles, logger: Logger) throws(UnusableFile) {
+        try self.init(
+            files.files,
+            parse: { contents throws(UnusableFile) in
+                try ServerCertificate(
+                    ServerCertificate.Contents(
+                        chain: contents[0], key: contents[1], clientAuthority: contents.count > 2 ? contents[2] : nil),
+                    of: files.port)
+            },
+            report: { result, _ in
+                switch result {
+                case .success(let certificate): certificate.tell(logger, files.certificate)
+                case .failure(let error):
+                    logger.error(
+                        "the new certificate cannot be used; the previous one stays in use",
+                        metadata: ["key": "\(error.key)", "reason": "\(error.reason)"])
+                }
             })
     }
 
-    private static func read(_ path: String, _ setting: String) throws(UnusableFile) -> [UInt8] {
-        do {
-            return try FileContents.read(path)
-        } catch {
-            throw UnusableFile(setting, error.reason)
-        }
-    }
+    /// The TLS context for new connections.
+    package var context: NIOSSLContext { value.context }
 }
 
 extension CertificateFiles.Port {
@@ -98,6 +122,16 @@ package struct ServerCertificate: Sendable {
                 port.privateKey, "the key does not match the first certificate in \(port.certificate)")
         }
         expires = Double(chain[0].notValidAfter)
+    }
+
+    fileprivate func tell(_ logger: Logger, _ file: String) {
+        let end = Date(timeIntervalSince1970: expires)
+        let metadata: Logger.Metadata = ["file": "\(file)", "expires": "\(end.formatted(.iso8601))"]
+        if end < .now {
+            logger.error("the certificate has expired", metadata: metadata)
+        } else {
+            logger.info("certificate in use", metadata: metadata)
+        }
     }
 
     private static func certificates(in pem: [UInt8], _ setting: String) throws(UnusableFile) -> [NIOSSLCertificate] {

@@ -5,8 +5,6 @@ internal import Metrics
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
-@_exported public import RollcallAdmin
-@_exported public import RollcallConfiguration
 internal import RollcallEdge
 internal import RollcallListener
 internal import RollcallModel
@@ -63,7 +61,7 @@ public struct Worker: Service {
         OpenFileLimit.raise()
         var auth = configuration.auth
         auth.maxLifetime = auth.maxLifetime ?? configuration.presence.retention
-        let authenticator = try await Authenticator(auth, logger: Authenticator.logger.kept(in: events))
+        let authenticator = try Authenticator(auth, logger: Authenticator.logger.kept(in: events))
         let edgeCertificate = try certificate(of: .edge)
         let adminCertificate = try certificate(of: .admin)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))

@@ -33,7 +33,7 @@ struct DoctorTests {
         #expect(try await doctor(redis.url, "--nonsense").code == 64)
     }
 
-    @Test("next to a running worker, reports its lease, version and port, and prints JSON on request")
+    @Test("next to a running worker, recognizes its ports, and prints JSON on request")
     func besideWorker() async throws {
         let redis = try await RedisServer()
         let worker = try await WorkerProcess("w1", redis: redis.url)
@@ -44,10 +44,9 @@ struct DoctorTests {
         let object = try JSONSerialization.jsonObject(with: Data(told.output.utf8)) as? [String: Any]
         let findings = object?["findings"] as? [[String: String]] ?? []
         func found(_ check: String) -> [String?] { findings.filter { $0["check"] == check }.map { $0["found"] } }
-        #expect(found("workers") == ["1 alive"])
         let ports = found("ports")
-        #expect(ports.first??.hasSuffix("is taken, probably by the worker \(worker.incarnation)") == true)
-        #expect(ports.last??.hasSuffix("is taken by a worker: its live page answers") == true)
+        #expect(ports.count == 2)
+        for port in ports { #expect(port?.hasSuffix("is taken, and a worker answers on the admin port") == true) }
         #expect(object?["verdict"] as? String == "warning")
     }
 }

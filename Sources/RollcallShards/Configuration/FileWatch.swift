@@ -1,11 +1,97 @@
-// Detects changed files while a worker runs. Programs replace keys and certificates, often by renaming, sometimes in
-// two steps. So a change counts only once the files have stopped changing.
+// Files that change while a worker runs: certificates, tokens and keys. Programs replace them, often by renaming,
+// sometimes in two steps. So a change counts only once the files have stopped changing.
+
+import NIOConcurrencyHelpers
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
 #endif
+
+/// A value that follows its files. While they cannot be used, the last good value stays in use.
+package final class FollowedFiles<Value: Sendable>: Sendable {
+    /// A file, and the setting that names it.
+    package typealias File = (key: String, path: String)
+    package typealias Parse = @Sendable (_ contents: [[UInt8]]) throws(UnusableFile) -> Value
+    /// Called with a new value, or why the files cannot be used. The first look at the files reports too: they usually
+    /// still have the contents that the worker has read at its start.
+    package typealias Report = @Sendable (_ result: Result<Value, UnusableFile>, _ isFirst: Bool) -> Void
+
+    private struct Progress {
+        var watch: FileWatch
+        var contents: [[UInt8]]?
+        var problem = RepeatedProblem()
+        var isFirst = true
+    }
+
+    private let files: [File]
+    private let parse: Parse
+    private let report: Report
+    private let current: NIOLockedValueBox<Value>
+    private let progress: NIOLockedValueBox<Progress>
+
+    /// - Parameter value: What the files were read as at the start.
+    package init(_ files: [File], value: Value, parse: @escaping Parse, report: @escaping Report) {
+        (self.files, self.parse, self.report) = (files, parse, report)
+        current = NIOLockedValueBox(value)
+        progress = NIOLockedValueBox(Progress(watch: FileWatch(files.map(\.path))))
+    }
+
+    /// Reads the files.
+    package convenience init(
+        _ files: [File], parse: @escaping Parse, report: @escaping Report
+    ) throws(UnusableFile) {
+        self.init(files, value: try parse(try Self.contents(of: files)), parse: parse, report: report)
+    }
+
+    /// The last good value.
+    package var value: Value { current.withLockedValue { $0 } }
+
+    /// Looks at the files every second, until the task is cancelled.
+    package func run() async {
+        while !Task.isCancelled {
+            look()
+            try? await Task.sleep(for: FileWatch.interval)
+        }
+    }
+
+    /// Reads the files if they have changed, or could not be used the last time: the problem may go away without a
+    /// change of the files. It is reported once a minute.
+    ///
+    /// - Parameter waiting: As in ``FileWatch/hasChanged(waiting:)``.
+    package func look(waiting: Bool = true) {
+        progress.withLockedValue { progress in
+            guard progress.watch.hasChanged(waiting: waiting) else { return }
+            do throws(UnusableFile) {
+                let contents = try Self.contents(of: files)
+                if contents != progress.contents {
+                    let value = try parse(contents)
+                    current.withLockedValue { $0 = value }
+                    report(.success(value), progress.isFirst)
+                    progress.contents = contents
+                }
+                progress.watch.take()
+                progress.problem.ended()
+            } catch {
+                if progress.problem.occurred("\(error.key): \(error.reason)", at: .now) {
+                    report(.failure(error), progress.isFirst)
+                }
+            }
+            progress.isFirst = false
+        }
+    }
+
+    private static func contents(of files: [File]) throws(UnusableFile) -> [[UInt8]] {
+        try files.map { key, path throws(UnusableFile) in
+            do throws(FileContents.Unreadable) {
+                return try FileContents.read(path)
+            } catch {
+                throw UnusableFile(key, error.reason)
+            }
+        }
+    }
+}
 
 /// Detects changes of several files that belong together.
 package struct FileWatch: Sendable {

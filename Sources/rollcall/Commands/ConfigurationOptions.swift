@@ -35,9 +35,9 @@ struct ConfigurationOptions: ParsableArguments {
     /// Reads and checks the configuration, and logs each problem to standard error.
     ///
     /// - Throws: the exit code for a wrong configuration.
-    func load() async throws(ExitCode) -> WorkerConfiguration {
+    func load() throws(ExitCode) -> WorkerConfiguration {
         do {
-            return try await WorkerConfiguration.load(file: file, overrides: texts)
+            return try WorkerConfiguration.load(file: file, overrides: texts)
         } catch {
             for problem in error.problems { Output.log("configuration: \(problem)") }
             throw .wrongConfiguration

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Logging
-import RollcallDoctor
 import RollcallWorker
 
 /// `rollcall doctor`: checks a configuration, its Redis and this host.

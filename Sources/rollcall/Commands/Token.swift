@@ -28,10 +28,10 @@ struct Token: AsyncParsableCommand {
         if let secretFile, let override = ConfigurationOptions.Override(argument: "auth.secret_file=\(secretFile)") {
             options.overrides.append(override)
         }
-        let configuration = try await options.load()
+        let configuration = try options.load()
         do {
-            let minter = try await TokenMinter(configuration.auth)
-            try Output.line(try await minter.token(for: user, device: device, lifetime: lifetime))
+            let minter = try TokenMinter(configuration.auth)
+            try Output.line(try minter.token(for: user, device: device, lifetime: lifetime))
         } catch let problems as ConfigurationProblems {
             Output.log("configuration: \(problems)")
             throw ExitCode.wrongConfiguration

@@ -23,7 +23,7 @@ struct WorkerCommand: AsyncParsableCommand {
 
     func run() async throws {
         if exitOnStdinEnd { Lifeline.exitAtEnd() }
-        let configuration = try await options.load()
+        let configuration = try options.load()
         WorkerLog.bootstrap(configuration.log)
         let worker = Worker(configuration, metrics: .bootstrap()) { ready in
             try? Output.line("\(ready)")

@@ -1,7 +1,7 @@
 // Fuzzes configuration files, whose errors must be reported, and durations, which are written as they are read.
 
-@testable import RollcallConfiguration
 @testable import RollcallShards
+@testable import RollcallWorker
 
 enum ConfigurationTarget {
     @Sendable static func take(_ bytes: [UInt8]) {
@@ -14,7 +14,7 @@ enum ConfigurationTarget {
             _ = setting.show(configuration)
         }
         for problem in file.problems + configuration.problems() { _ = "\(problem)" }
-        for key in file.values.keys { _ = NearestName.of(key, among: ["redis.url", "limits.sessions"]) }
+        for key in file.values.keys { _ = nearest(key, among: ["redis.url", "limits.sessions"]) }
     }
 
     private static func duration(_ text: String) {

@@ -6,9 +6,9 @@ import NIOPosix
 import ServiceLifecycle
 import TestSupport
 
-@testable import RollcallAdmin
 @testable import RollcallListener
 @testable import RollcallShards
+@testable import RollcallWorker
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -66,8 +66,8 @@ struct AdminClient {
 func withAdmin(
     _ node: DictionaryNode = DictionaryNode(), configuration: WorkerConfiguration.Admin = .init(), token: String? = nil,
     events: EventRing = EventRing(), logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-    metrics: PrometheusMetrics? = nil, connections: AdminConnections = AdminConnections(),
-    certificate: CertificateKeeper? = nil, _ body: (AdminClient) async throws -> Void
+    metrics: PrometheusMetrics? = nil, certificate: CertificateKeeper? = nil,
+    _ body: (AdminClient) async throws -> Void
 ) async throws {
     var configuration = configuration
     configuration.port = 0
@@ -75,7 +75,7 @@ func withAdmin(
     let port = NIOLockedValueBox<Int?>(nil)
     let server = AdminServer(
         configuration, node: node, group: .singletonMultiThreadedEventLoopGroup, logger: logger, metrics: metrics,
-        events: events, connections: connections, certificate: certificate
+        events: events, certificate: certificate
     ) {
         let bound = $0.port
         port.withLockedValue { $0 = bound }

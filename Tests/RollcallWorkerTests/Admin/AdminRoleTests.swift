@@ -9,9 +9,8 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallAdmin
-@testable import RollcallConfiguration
 @testable import RollcallShards
+@testable import RollcallWorker
 
 @Suite("Roles on the admin port", .timeLimit(.minutes(1)))
 struct AdminRoleTests {
@@ -127,14 +126,14 @@ struct AdminRoleTests {
         let refusals = AdminRefusals(
             NOOPMetricsHandler.instance, logger: Logger(label: "test") { _ in AdminLogRecorder(lines: lines) })
         let start = NIODeadline.now()
-        for second in 0..<60 { refusals.occurred(.unauthorized, from: nil, now: start + .seconds(Int64(second))) }
-        refusals.occurred(.forbidden, from: nil, now: start + .seconds(60))
-        refusals.occurred(.unauthorized, from: nil, now: start + .seconds(60))
+        for second in 0..<60 { refusals.occurred(.unauthorized, from: "h", now: start + .seconds(Int64(second))) }
+        refusals.occurred(.forbidden, from: "h", now: start + .seconds(60))
+        refusals.occurred(.unauthorized, from: "h", now: start + .seconds(60))
         #expect(
             lines.withLockedValue { $0 } == [
-                "warning admin requests refused count=1 reason=unauthorized remote=unknown",
-                "warning admin requests refused count=1 reason=forbidden remote=unknown",
-                "warning admin requests refused count=60 reason=unauthorized remote=unknown",
+                "warning admin requests refused count=1 reason=unauthorized remote=h",
+                "warning admin requests refused count=1 reason=forbidden remote=h",
+                "warning admin requests refused count=60 reason=unauthorized remote=h",
             ])
     }
 
@@ -153,8 +152,8 @@ struct AdminRoleTests {
         ])
         #expect(try await shell.exitCode() == 0, "\(shell.errors)")
         try await eventually("its output is read") { shell.outputEnded }
-        let keeper = AdminTokenKeeper(try configuration(), logger: Logger(label: "test"))
-        let subject = AdminAudit(keeper, logger: Logger(label: "test")).subject(try UserID("alice"))
+        let tokens = AdminTokens(try configuration(), logger: Logger(label: "test"))
+        let subject = AdminAudit(tokens, logger: Logger(label: "test")).subject(try UserID("alice"))
         #expect(shell.output == subject + "\n")
     }
 
@@ -166,7 +165,7 @@ struct AdminRoleTests {
         let three = try folder.file("three", "\(operatorToken)\n\(readToken)\n\(metricsToken)").path
         func problems(_ overrides: [String: String]) async -> [String] {
             do {
-                _ = try await WorkerConfiguration.load(
+                _ = try WorkerConfiguration.load(
                     environment: [:], overrides: overrides.merging(["auth.mode": "insecure"]) { first, _ in first })
                 return []
             } catch {

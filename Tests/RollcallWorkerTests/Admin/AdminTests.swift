@@ -5,9 +5,9 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallAdmin
 @testable import RollcallListener
 @testable import RollcallShards
+@testable import RollcallWorker
 
 @Suite("The admin port")
 struct AdminTests {
@@ -147,7 +147,7 @@ struct AdminTests {
             ("GET", "/v1/presence", nil), ("GET", "/v1/presence?users=a", nil), ("GET", "/v1/presence?user=", nil),
             ("GET", "/v1/presence?user=a%20b", nil), ("GET", "/v1/presence?user=%C3", nil),
             ("GET", "/v1/presence?user=%7Ba", nil),
-            ("GET", "/v1/conversations/%00/typing", nil), ("GET", "/v1/conversations//typing", nil),
+            ("GET", "/v1/conversations/%00/typing", nil),
             ("POST", "/v1/presence", ""), ("POST", "/v1/presence", "nonsense"), ("POST", "/v1/presence", "[]"),
             ("POST", "/v1/presence", "{}"), ("POST", "/v1/presence", #"{"users":"a"}"#),
             ("POST", "/v1/presence", #"{"users":["a b"]}"#), ("POST", "/v1/presence", #"{"users":[7]}"#),
@@ -170,7 +170,10 @@ struct AdminTests {
     @Test("unknown paths return 404, and wrong methods the permitted ones")
     func notFound() async throws {
         try await withAdmin(node) { ask in
-            for path in ["/", "/v1", "/v1/presence/", "/v2/presence", "/v1/conversations/c", "/health/x", "//health"] {
+            for path in [
+                "/", "/v1", "/v1/presence/", "/v2/presence", "/v1/conversations/c", "/health/x", "//health",
+                "/v1/conversations//typing", "/v1/users/",
+            ] {
                 let answer = try await ask("GET", path)
                 #expect(answer.status == 404, "\(path)")
                 #expect(answer.problem == "not_found", "\(path)")
@@ -189,11 +192,23 @@ struct AdminTests {
         }
     }
 
+    @Test("a name that was left empty does not make a request another one")
+    func emptyNames() async throws {
+        try await withAdmin(node) { ask async throws in
+            let all = "/v1/conversations/c/members"
+            #expect(try await ask("PUT", all, #"{"members":{"alice":"Alice"}}"#).status == 204)
+            for path in [all + "/", "/v1/users//sessions", "/v1/users/", "/v1//users/alice"] {
+                #expect(try await ask("DELETE", path).problem == "not_found", "\(path)")
+            }
+            #expect(node.members.count == 1 && node.done.isEmpty)
+        }
+    }
+
     @Test("a body beyond the limit is refused, with or without a declared length")
     func tooLarge() async throws {
         try await withAdmin(node) { ask in
             let answer = try await ask(
-                "POST", "/v1/presence", String(repeating: " ", count: AdminResponder.mostBytes + 1))
+                "POST", "/v1/presence", String(repeating: " ", count: AdminCall.mostBytes + 1))
             #expect(answer.status == 413)
             #expect(answer.problem == "too_large")
             #expect(try await ask("GET", "/health").status == 200)

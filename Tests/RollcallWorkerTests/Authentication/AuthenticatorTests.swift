@@ -4,8 +4,8 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallConfiguration
 @testable import RollcallShards
+@testable import RollcallWorker
 
 @Suite("Authentication with a secret")
 struct AuthenticatorTests {
@@ -14,19 +14,19 @@ struct AuthenticatorTests {
     private let iphone: DeviceID
     private let authenticator: Authenticator
 
-    init() async throws {
+    init() throws {
         iphone = try DeviceID("iphone")
-        authenticator = try await Self.authenticator()
+        authenticator = try Self.authenticator()
     }
 
     private static func authenticator(
         secret: String = Tokens.secret, _ change: (inout WorkerConfiguration.Auth) -> Void = { _ in }
-    ) async throws -> Authenticator {
+    ) throws -> Authenticator {
         var auth = WorkerConfiguration.Auth()
         auth.secret = Secret(secret.utf8)
         auth.leeway = .zero
         change(&auth)
-        return try await Authenticator(auth)
+        return try Authenticator(auth)
     }
 
     private func refusal(
@@ -41,16 +41,16 @@ struct AuthenticatorTests {
     }
 
     @Test("a valid token gives the user and the expiry")
-    func good() async throws {
+    func good() throws {
         let identity = try authenticator.authenticate(
-            token: try await Tokens.hs256(#"{"sub":"alice","exp":1700000001}"#), device: iphone, now: now)
+            token: try Tokens.hs256(#"{"sub":"alice","exp":1700000001}"#), device: iphone, now: now)
         #expect(identity.user.text == "alice")
         #expect(identity.device == iphone)
         #expect(identity.expires == now + 1)
     }
 
     @Test("the example of RFC 7515, appendix A.1, is verified unchanged")
-    func example() async throws {
+    func example() throws {
         // The RFC's key is not text; its base64url form is.
         let key = "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"
         let bytes = try #require(
@@ -62,7 +62,7 @@ struct AuthenticatorTests {
         let token =
             "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFt"
             + "cGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-        let authenticator = try await Authenticator(auth)
+        let authenticator = try Authenticator(auth)
         // It has expired and has no `sub`. Both are checked only after the signature.
         #expect(try refusal(token, by: authenticator) == .expired)
         #expect(throws: AuthenticationError(.malformed, "the token has no sub")) {
@@ -73,50 +73,50 @@ struct AuthenticatorTests {
     }
 
     @Test("a token is valid until its exp, to the second, and expiry is reported separately from other errors")
-    func expiry() async throws {
-        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1700000000}"#)) == .expired)
-        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1700000000.5}"#)) == nil)
-        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice"}"#)) == .malformed)
-        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":"soon"}"#)) == .malformed)
+    func expiry() throws {
+        #expect(try refusal(Tokens.hs256(#"{"sub":"alice","exp":1700000000}"#)) == .expired)
+        #expect(try refusal(Tokens.hs256(#"{"sub":"alice","exp":1700000000.5}"#)) == nil)
+        #expect(try refusal(Tokens.hs256(#"{"sub":"alice"}"#)) == .malformed)
+        #expect(try refusal(Tokens.hs256(#"{"sub":"alice","exp":"soon"}"#)) == .malformed)
         #expect(AuthenticationError(.expired, "").closeCode == .tokenExpired)
         #expect(AuthenticationError(.badSignature, "").closeCode == .badToken)
     }
 
     @Test(
         "an exp beyond all calendars means the end of 9999", arguments: ["1e18", "1e308", "9999999999999999999"])
-    func distantExpiry(expiry: String) async throws {
+    func distantExpiry(expiry: String) throws {
         let identity = try authenticator.authenticate(
-            token: try await Tokens.hs256(#"{"sub":"alice","exp":\#(expiry)}"#), device: iphone, now: now)
+            token: try Tokens.hs256(#"{"sub":"alice","exp":\#(expiry)}"#), device: iphone, now: now)
         #expect(identity.expires == Date(timeIntervalSince1970: 253_402_300_799))
     }
 
     @Test("a token is valid from its nbf, to the second")
-    func notBefore() async throws {
-        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"nbf":1700000000}"#)) == nil)
-        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"nbf":1700000001}"#)) == .notYetValid)
+    func notBefore() throws {
+        #expect(try refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"nbf":1700000000}"#)) == nil)
+        #expect(try refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"nbf":1700000001}"#)) == .notYetValid)
     }
 
     @Test("the issuer's clock may differ by the leeway in both directions; the session then ends later as well")
-    func leeway() async throws {
-        let lenient = try await Self.authenticator { $0.leeway = .seconds(30) }
-        func code(_ rest: String) async throws -> AuthenticationError.Code? {
-            try await refusal(Tokens.hs256(#"{"sub":"alice",\#(rest)}"#), by: lenient)
+    func leeway() throws {
+        let lenient = try Self.authenticator { $0.leeway = .seconds(30) }
+        func code(_ rest: String) throws -> AuthenticationError.Code? {
+            try refusal(Tokens.hs256(#"{"sub":"alice",\#(rest)}"#), by: lenient)
         }
-        #expect(try await code(#""exp":1800000000,"nbf":1700000030"#) == nil)
-        #expect(try await code(#""exp":1800000000,"nbf":1700000031"#) == .notYetValid)
-        #expect(try await code(#""exp":1699999971"#) == nil)
-        #expect(try await code(#""exp":1699999970"#) == .expired)
+        #expect(try code(#""exp":1800000000,"nbf":1700000030"#) == nil)
+        #expect(try code(#""exp":1800000000,"nbf":1700000031"#) == .notYetValid)
+        #expect(try code(#""exp":1699999971"#) == nil)
+        #expect(try code(#""exp":1699999970"#) == .expired)
         let identity = try lenient.authenticate(
-            token: try await Tokens.hs256(#"{"sub":"alice","exp":1700000001}"#), device: iphone, now: now)
+            token: try Tokens.hs256(#"{"sub":"alice","exp":1700000001}"#), device: iphone, now: now)
         #expect(identity.expires == now + 31)
         #expect(WorkerConfiguration.Auth().leeway == .seconds(30))
     }
 
     @Test("a token with a future iat or nbf is valid later: its device is told when to retry, or in two seconds")
-    func issuedAhead() async throws {
-        let lenient = try await Self.authenticator { $0.leeway = .seconds(30) }
-        func wait(_ rest: String) async throws -> Duration? {
-            let token = try await Tokens.hs256(#"{"sub":"alice","exp":1800000000,\#(rest)}"#)
+    func issuedAhead() throws {
+        let lenient = try Self.authenticator { $0.leeway = .seconds(30) }
+        func wait(_ rest: String) throws -> Duration? {
+            let token = try Tokens.hs256(#"{"sub":"alice","exp":1800000000,\#(rest)}"#)
             do throws(AuthenticationError) {
                 _ = try lenient.authenticate(token: token, device: iphone, now: now)
                 return nil
@@ -125,142 +125,142 @@ struct AuthenticatorTests {
                 return error.wait
             }
         }
-        #expect(try await wait(#""iat":1700000030"#) == nil)
-        #expect(try await wait(#""iat":1700000031"#) == .seconds(1))
-        #expect(try await wait(#""nbf":1700000060,"iat":1700000040"#) == .seconds(2))
-        #expect(try await wait(#""iat":1800000000"#) == .seconds(2))
-        #expect(try await wait(#""iat":1e300"#) == .seconds(2))
+        #expect(try wait(#""iat":1700000030"#) == nil)
+        #expect(try wait(#""iat":1700000031"#) == .seconds(1))
+        #expect(try wait(#""nbf":1700000060,"iat":1700000040"#) == .seconds(2))
+        #expect(try wait(#""iat":1800000000"#) == .seconds(2))
+        #expect(try wait(#""iat":1e300"#) == .seconds(2))
     }
 
     @Test("a token that lives longer than revocations are kept, or has no lifetime, is refused")
-    func maxLifetime() async throws {
-        let strict = try await Self.authenticator {
+    func maxLifetime() throws {
+        let strict = try Self.authenticator {
             $0.leeway = .seconds(30)
             $0.maxLifetime = .seconds(3600)
         }
-        func code(_ rest: String) async throws -> AuthenticationError.Code? {
-            try await refusal(Tokens.hs256(#"{"sub":"alice",\#(rest)}"#), by: strict)
+        func code(_ rest: String) throws -> AuthenticationError.Code? {
+            try refusal(Tokens.hs256(#"{"sub":"alice",\#(rest)}"#), by: strict)
         }
-        #expect(try await code(#""iat":1700000000,"exp":1700003600"#) == nil)
-        #expect(try await code(#""iat":1700000000,"exp":1700003601"#) == .livesTooLong)
-        #expect(try await code(#""iat":1690000000,"exp":1800000000"#) == .livesTooLong)
-        #expect(try await code(#""exp":1700000001"#) == .livesTooLong)
-        #expect(try await code(#""iat":1700000000"#) == .malformed)
+        #expect(try code(#""iat":1700000000,"exp":1700003600"#) == nil)
+        #expect(try code(#""iat":1700000000,"exp":1700003601"#) == .livesTooLong)
+        #expect(try code(#""iat":1690000000,"exp":1800000000"#) == .livesTooLong)
+        #expect(try code(#""exp":1700000001"#) == .livesTooLong)
+        #expect(try code(#""iat":1700000000"#) == .malformed)
         #expect(AuthenticationError(.livesTooLong, "").closeCode == .badToken)
     }
 
     /// Otherwise, a token revoked in the second of its `iat` would be valid again during the leeway.
     @Test("the leeway does not extend a token beyond the maximum lifetime")
-    func leewayWithinLifetime() async throws {
-        let strict = try await Self.authenticator {
+    func leewayWithinLifetime() throws {
+        let strict = try Self.authenticator {
             $0.leeway = .seconds(30)
             $0.maxLifetime = .seconds(3600)
         }
-        func end(_ claims: String) async throws -> Date? {
-            let token = try await Tokens.hs256(#"{"sub":"alice",\#(claims)}"#)
+        func end(_ claims: String) throws -> Date? {
+            let token = try Tokens.hs256(#"{"sub":"alice",\#(claims)}"#)
             return try strict.authenticate(token: token, device: iphone, now: now).expires
         }
-        #expect(try await end(#""iat":1699996410,"exp":1700000010"#) == now + 10)
-        #expect(try await end(#""iat":1699996420,"exp":1700000010"#) == now + 20)
-        #expect(try await end(#""iat":1699999000,"exp":1700000010"#) == now + 40)
+        #expect(try end(#""iat":1699996410,"exp":1700000010"#) == now + 10)
+        #expect(try end(#""iat":1699996420,"exp":1700000010"#) == now + 20)
+        #expect(try end(#""iat":1699999000,"exp":1700000010"#) == now + 40)
     }
 
     @Test("tokens of the previous secret are accepted besides those of the current one, and no others")
-    func rotation() async throws {
+    func rotation() throws {
         let before = "the secret before, and long enough"
-        let both = try await Self.authenticator { $0.previousSecret = Secret(before.utf8) }
+        let both = try Self.authenticator { $0.previousSecret = Secret(before.utf8) }
         let claims = #"{"sub":"alice","exp":1800000000}"#
-        #expect(try await refusal(Tokens.hs256(claims), by: both) == nil)
-        #expect(try await refusal(Tokens.hs256(claims, secret: before), by: both) == nil)
-        #expect(try await refusal(Tokens.hs256(claims, secret: before)) == .badSignature)
-        let none = try await Self.authenticator { $0.previousSecret = Secret([]) }
-        #expect(try await refusal(Tokens.hs256(claims, secret: before), by: none) == .badSignature)
+        #expect(try refusal(Tokens.hs256(claims), by: both) == nil)
+        #expect(try refusal(Tokens.hs256(claims, secret: before), by: both) == nil)
+        #expect(try refusal(Tokens.hs256(claims, secret: before)) == .badSignature)
+        let none = try Self.authenticator { $0.previousSecret = Secret([]) }
+        #expect(try refusal(Tokens.hs256(claims, secret: before), by: none) == .badSignature)
     }
 
     @Test("the token's device takes precedence, and a client that claims another is refused")
-    func device() async throws {
-        let bound = try await Tokens.hs256(#"{"sub":"alice","exp":1800000000,"device":"iphone"}"#)
+    func device() throws {
+        let bound = try Tokens.hs256(#"{"sub":"alice","exp":1800000000,"device":"iphone"}"#)
         #expect(try authenticator.authenticate(token: bound, device: nil, now: now).device == iphone)
         #expect(try refusal(bound) == nil)
         #expect(try refusal(bound, device: "ipad") == .wrongDevice)
-        let free = try await Tokens.hs256(#"{"sub":"alice","exp":1800000000}"#)
+        let free = try Tokens.hs256(#"{"sub":"alice","exp":1800000000}"#)
         #expect(try refusal(free, device: nil) == .noDevice)
         #expect(AuthenticationError(.wrongDevice, "").closeCode == .badToken)
         #expect(AuthenticationError(.noDevice, "").closeCode == .badMessage)
     }
 
     @Test("names in a token are validated like all names")
-    func names() async throws {
+    func names() throws {
         for sub in [#""""#, #""a b""#, #""a{b""#, "7", "null", #"["alice"]"#] {
-            #expect(try await refusal(Tokens.hs256(#"{"sub":\#(sub),"exp":1800000000}"#)) == .malformed, "\(sub)")
+            #expect(try refusal(Tokens.hs256(#"{"sub":\#(sub),"exp":1800000000}"#)) == .malformed, "\(sub)")
         }
-        #expect(try await refusal(Tokens.hs256(#"{"exp":1800000000}"#)) == .malformed)
-        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"device":"a b"}"#)) == .malformed)
+        #expect(try refusal(Tokens.hs256(#"{"exp":1800000000}"#)) == .malformed)
+        #expect(try refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"device":"a b"}"#)) == .malformed)
     }
 
     @Test("issuer and audience are checked if they are configured")
-    func issuerAndAudience() async throws {
-        let strict = try await Self.authenticator {
+    func issuerAndAudience() throws {
+        let strict = try Self.authenticator {
             $0.issuer = "https://id.example"
             $0.audience = "chat"
         }
-        func token(_ rest: String) async throws -> String {
-            try await Tokens.hs256(#"{"sub":"alice","exp":1800000000,\#(rest)}"#)
+        func token(_ rest: String) throws -> String {
+            try Tokens.hs256(#"{"sub":"alice","exp":1800000000,\#(rest)}"#)
         }
-        #expect(try await refusal(token(#""iss":"https://id.example","aud":"chat""#), by: strict) == nil)
-        #expect(try await refusal(token(#""iss":"https://id.example","aud":["mail","chat"]"#), by: strict) == nil)
-        #expect(try await refusal(token(#""iss":"https://evil.example","aud":"chat""#), by: strict) == .wrongIssuer)
-        #expect(try await refusal(token(#""aud":"chat""#), by: strict) == .wrongIssuer)
-        #expect(try await refusal(token(#""iss":"https://id.example""#), by: strict) == .wrongAudience)
-        #expect(try await refusal(token(#""iss":"https://id.example","aud":"mail""#), by: strict) == .wrongAudience)
-        #expect(try await refusal(token(#""iss":"https://id.example","aud":[]"#), by: strict) == .wrongAudience)
-        #expect(try await refusal(token(#""iss":"x","aud":[]"#)) == nil)
+        #expect(try refusal(token(#""iss":"https://id.example","aud":"chat""#), by: strict) == nil)
+        #expect(try refusal(token(#""iss":"https://id.example","aud":["mail","chat"]"#), by: strict) == nil)
+        #expect(try refusal(token(#""iss":"https://evil.example","aud":"chat""#), by: strict) == .wrongIssuer)
+        #expect(try refusal(token(#""aud":"chat""#), by: strict) == .wrongIssuer)
+        #expect(try refusal(token(#""iss":"https://id.example""#), by: strict) == .wrongAudience)
+        #expect(try refusal(token(#""iss":"https://id.example","aud":"mail""#), by: strict) == .wrongAudience)
+        #expect(try refusal(token(#""iss":"https://id.example","aud":[]"#), by: strict) == .wrongAudience)
+        #expect(try refusal(token(#""iss":"x","aud":[]"#)) == nil)
     }
 
     @Test("a changed token, another secret, another algorithm and no algorithm are refused")
-    func forgeries() async throws {
+    func forgeries() throws {
         let claims = #"{"sub":"alice","exp":1800000000}"#
-        let good = try await Tokens.hs256(claims)
+        let good = try Tokens.hs256(claims)
         let parts = good.split(separator: ".")
         let mallory = Tokens.base64URL(Data(#"{"sub":"mallory","exp":1800000000}"#.utf8))
         #expect(try refusal(good) == nil)
         #expect(try refusal("\(parts[0]).\(mallory).\(parts[2])") == .badSignature)
         #expect(try refusal("\(parts[0]).\(parts[1]).") == .badSignature)
         #expect(try refusal("\(parts[0]).\(parts[1]).\(parts[2].dropLast(3))") == .badSignature)
-        #expect(try await refusal(Tokens.hs256(claims, secret: "another secret, and long enough...")) == .badSignature)
+        #expect(try refusal(Tokens.hs256(claims, secret: "another secret, and long enough...")) == .badSignature)
         for header in [
             #"{"alg":"none"}"#, #"{"alg":"None"}"#, #"{"alg":"HS512"}"#, #"{"alg":"RS256"}"#, #"{"alg":""}"#,
         ] {
-            #expect(try await refusal(Tokens.hs256(header: header, claims)) == .unknownKey, "\(header)")
+            #expect(try refusal(Tokens.hs256(header: header, claims)) == .unknownKey, "\(header)")
             #expect(try refusal(Tokens.parts(header, claims) + ".") == .unknownKey, "\(header)")
         }
         #expect(
-            try await refusal(Tokens.hs256(header: #"{"alg":"HS256","crit":["exp"],"exp":1}"#, claims)) == .malformed)
-        #expect(try await refusal(Tokens.hs256(header: #"{"alg":"HS256","kid":"any"}"#, claims)) == nil)
+            try refusal(Tokens.hs256(header: #"{"alg":"HS256","crit":["exp"],"exp":1}"#, claims)) == .malformed)
+        #expect(try refusal(Tokens.hs256(header: #"{"alg":"HS256","kid":"any"}"#, claims)) == nil)
     }
 
     @Test("a token that was issued for something else is refused, whoever signed it")
-    func types() async throws {
+    func types() throws {
         let claims = #"{"sub":"alice","exp":1800000000}"#
-        func code(_ type: String, secret: String = Tokens.secret) async throws -> AuthenticationError.Code? {
-            try await refusal(Tokens.hs256(header: #"{"alg":"HS256","typ":\#(type)}"#, claims, secret: secret))
+        func code(_ type: String, secret: String = Tokens.secret) throws -> AuthenticationError.Code? {
+            try refusal(Tokens.hs256(header: #"{"alg":"HS256","typ":\#(type)}"#, claims, secret: secret))
         }
         for type in [
             "JWT", "jwt", "Jwt", "at+jwt", "AT+JWT", "application/jwt", "application/at+jwt", "Application/At+JWT",
         ] {
-            #expect(try await code(#""\#(type)""#) == nil, "\(type)")
+            #expect(try code(#""\#(type)""#) == nil, "\(type)")
         }
-        #expect(try await code("null") == nil)
-        #expect(try await refusal(Tokens.hs256(header: #"{"alg":"HS256"}"#, claims)) == nil)
+        #expect(try code("null") == nil)
+        #expect(try refusal(Tokens.hs256(header: #"{"alg":"HS256"}"#, claims)) == nil)
         for type in [
             "secevent+jwt", "logout+jwt", "dpop+jwt", "id_token+jwt", "JWE", "", " JWT", "jwt;v=1", "application/",
             "application/application/jwt", "text/jwt", "at+jwt+jwt", "JWT\\u0000",
         ] {
-            #expect(try await code(#""\#(type)""#) == .wrongType, "\(type)")
+            #expect(try code(#""\#(type)""#) == .wrongType, "\(type)")
         }
-        for type in ["7", "[]", #"["JWT"]"#, "true"] { #expect(try await code(type) == .malformed, "\(type)") }
+        for type in ["7", "[]", #"["JWT"]"#, "true"] { #expect(try code(type) == .malformed, "\(type)") }
         // Without the key, a client cannot learn about this rule or flood the log.
-        #expect(try await code(#""secevent+jwt""#, secret: String(Tokens.secret.reversed())) == .badSignature)
+        #expect(try code(#""secevent+jwt""#, secret: String(Tokens.secret.reversed())) == .badSignature)
         #expect(AuthenticationError(.wrongType, "").closeCode == .badToken)
     }
 
@@ -276,11 +276,11 @@ struct AuthenticatorTests {
     }
 
     @Test("a payload that is not a JSON object is refused", arguments: ["", "[]", "{", "\u{0}", "null"])
-    func noClaims(payload: String) async throws {
-        #expect(try await refusal(Tokens.hs256(payload)) == .malformed)
+    func noClaims(payload: String) throws {
+        #expect(try refusal(Tokens.hs256(payload)) == .malformed)
     }
 
-    /// jwt-kit 5.7 crashes on both before it checks the signature.
+    /// Some libraries crash on both before they check the signature.
     @Test(
         "numbers beyond Int and empty lists do not crash a worker",
         arguments: [
@@ -288,15 +288,15 @@ struct AuthenticatorTests {
             (#"{"alg":"HS256","kid":null}"#, #"{"sub":"alice","exp":1800000000,"aud":[]}"#),
             (#"{"alg":"HS256"}"#, #"{"sub":"alice","exp":1e300,"nbf":-1e300,"iat":-1e300}"#),
         ])
-    func extremes(header: String, payload: String) async throws {
-        #expect(try await refusal(Tokens.hs256(header: header, payload)) == nil)
+    func extremes(header: String, payload: String) throws {
+        #expect(try refusal(Tokens.hs256(header: header, payload)) == nil)
     }
 
     @Test("random bytes and mutations are refused without a crash")
-    func mutations() async throws {
+    func mutations() throws {
         var random = SeededGenerator(seed: printedSeed())
         let good = Array(
-            try await Tokens.hs256(#"{"sub":"alice","exp":1800000000,"aud":["a"],"device":"iphone"}"#).utf8)
+            try Tokens.hs256(#"{"sub":"alice","exp":1800000000,"aud":["a"],"device":"iphone"}"#).utf8)
         for _ in 0..<2000 {
             var bytes = good
             for _ in 0...Int.random(in: 0..<4, using: &random) {
@@ -309,8 +309,8 @@ struct AuthenticatorTests {
     }
 
     @Test("in insecure mode the token is the user's name, and a device is required")
-    func insecure() async throws {
-        let insecure = try await Self.authenticator { $0.mode = .insecure }
+    func insecure() throws {
+        let insecure = try Self.authenticator { $0.mode = .insecure }
         let identity = try insecure.authenticate(token: "alice", device: iphone, now: now)
         #expect(identity == Identity(user: try UserID("alice"), device: iphone, expires: nil))
         #expect(try refusal("alice", device: nil, by: insecure) == .noDevice)
@@ -320,11 +320,11 @@ struct AuthenticatorTests {
 
     /// Tokens are refused for good only after their key was looked up.
     @Test("if keys cannot be looked up at the moment, tokens with unknown keys are not refused for good")
-    func unlookedFor() async throws {
+    func unlookedFor() throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         var unknown = AuthenticationError(.unknownKey, "no such key")
         unknown.mayBeNewKey = true
-        let idle = try await Self.authenticator { $0.jwksURL = "http://127.0.0.1:1/keys" }
+        let idle = try Self.authenticator { $0.jwksURL = "http://127.0.0.1:1/keys" }
         #expect { _ = try idle.lookAgain(after: unknown, on: loop) } throws: {
             ($0 as? AuthenticationError)?.code == .keysUnavailable
         }
@@ -334,24 +334,24 @@ struct AuthenticatorTests {
     }
 
     @Test("minted tokens are accepted by workers with the same configuration")
-    func minting() async throws {
+    func minting() throws {
         var auth = WorkerConfiguration.Auth()
         auth.secret = Secret(Tokens.secret.utf8)
         auth.issuer = "rollcall"
         auth.audience = "chat"
         auth.leeway = .zero
-        let minter = try await TokenMinter(auth)
-        let authenticator = try await Authenticator(auth)
+        let minter = try TokenMinter(auth)
+        let authenticator = try Authenticator(auth)
         let alice = try UserID("alice")
-        let token = try await minter.token(for: alice, device: iphone, lifetime: .seconds(60), now: now)
+        let token = try minter.token(for: alice, device: iphone, lifetime: .seconds(60), now: now)
         let identity = try authenticator.authenticate(token: token, device: nil, now: now)
         #expect(identity == Identity(user: alice, device: iphone, expires: now + 60, issued: now))
-        let brief = try await minter.token(for: alice, lifetime: .milliseconds(1), now: now)
+        let brief = try minter.token(for: alice, lifetime: .milliseconds(1), now: now)
         #expect(try refusal(brief, by: authenticator) == nil)
         auth.secret = Secret("too short".utf8)
-        await #expect(throws: ConfigurationProblems.self) { try await TokenMinter(auth) }
-        await #expect(throws: ConfigurationProblems.self) { try await Authenticator(auth) }
+        #expect(throws: ConfigurationProblems.self) { try TokenMinter(auth) }
+        #expect(throws: ConfigurationProblems.self) { try Authenticator(auth) }
         auth.secret = nil
-        await #expect(throws: ConfigurationProblems.self) { try await Authenticator(auth) }
+        #expect(throws: ConfigurationProblems.self) { try Authenticator(auth) }
     }
 }

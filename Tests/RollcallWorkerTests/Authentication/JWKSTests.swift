@@ -1,36 +1,23 @@
+import Crypto
 import Foundation
-import JWTKit
 import RollcallModel
 import Testing
 
-@testable import RollcallConfiguration
 @testable import RollcallShards
+@testable import RollcallWorker
 
 @Suite("Authentication with public keys")
 struct JWKSTests {
     private let now = Date(timeIntervalSince1970: 1_700_000_000)
     private let claims = #"{"sub":"alice","exp":1800000000,"device":"iphone"}"#
-    private let p256 = ES256PrivateKey()
-    private let p384 = ES384PrivateKey()
-    private let ed25519: EdDSA.PrivateKey
+    private let p256 = P256.Signing.PrivateKey()
+    private let p384 = P384.Signing.PrivateKey()
+    private let ed25519 = Curve25519.Signing.PrivateKey()
 
-    init() throws {
-        ed25519 = try EdDSA.PrivateKey()
-    }
+    private func jwk(_ key: P256.Signing.PrivateKey, _ rest: String) -> String { Tokens.jwk(key, rest) }
+    private func jwk(_ key: P384.Signing.PrivateKey, _ rest: String) -> String { Tokens.jwk(key, rest) }
 
-    private func jwk(_ key: ES256PrivateKey, _ rest: String) throws -> String {
-        let point = try #require(key.publicKey.parameters)
-        let (x, y) = (Tokens.urlSafe(point.x), Tokens.urlSafe(point.y))
-        return #"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"\#(rest)}"#
-    }
-
-    private func jwk(_ key: ES384PrivateKey, _ rest: String) throws -> String {
-        let point = try #require(key.publicKey.parameters)
-        let (x, y) = (Tokens.urlSafe(point.x), Tokens.urlSafe(point.y))
-        return #"{"kty":"EC","crv":"P-384","x":"\#(x)","y":"\#(y)"\#(rest)}"#
-    }
-
-    private func jwk(_ key: EdDSA.PrivateKey, _ rest: String) -> String {
+    private func jwk(_ key: Curve25519.Signing.PrivateKey, _ rest: String) -> String {
         #"{"kty":"OKP","crv":"Ed25519","x":"\#(Tokens.base64URL(key.publicKey.rawRepresentation))"\#(rest)}"#
     }
 
@@ -49,18 +36,18 @@ struct JWKSTests {
         + "Ug17FNJjIhLGwMyGP5Rek6NCYZnJR2dZh1laHbE-ZsBwhkhUhda7s5UOFM-b09ON--cwdm36QKenPbMvDKKhyIAsf-Gy8WM"
         + "2pptfMDO-OViFs4Qjedk8HevkQSaG8tHtoKxyg36Agwvx6qEjYrIDJc4b2mWO1rAg"
 
-    private func authenticator(_ keys: String...) async throws -> Authenticator {
+    private func authenticator(_ keys: String...) throws -> Authenticator {
         var auth = WorkerConfiguration.Auth()
         auth.jwks = #"{"keys":[\#(keys.joined(separator: ","))]}"#
-        return try await Authenticator(auth)
+        return try Authenticator(auth)
     }
 
-    private func es256(_ header: String, by key: ES256PrivateKey) async throws -> String {
-        try await Tokens.signed(header: header, claims, by: JWTKeyCollection().add(ecdsa: key))
+    private func es256(_ header: String, by key: P256.Signing.PrivateKey) throws -> String {
+        try Tokens.es256(header, claims, by: key)
     }
 
-    private func es384(_ header: String) async throws -> String {
-        try await Tokens.signed(header: header, claims, by: JWTKeyCollection().add(ecdsa: p384))
+    private func es384(_ header: String) throws -> String {
+        try Tokens.signed(header: header, claims) { try p384.signature(for: $0).rawRepresentation }
     }
 
     private func refusal(_ token: String, by authenticator: Authenticator) throws -> AuthenticationError.Code? {
@@ -73,16 +60,15 @@ struct JWKSTests {
     }
 
     @Test("RS256, PS256, ES256, ES384 and EdDSA tokens are accepted, each by its kid")
-    func algorithms() async throws {
-        let authenticator = try await authenticator(
+    func algorithms() throws {
+        let authenticator = try authenticator(
             Self.rsa, PSSKey.jwk(#","alg":"PS256""#), jwk(p256, #","kid":"e""#), jwk(p384, #","kid":"f""#),
             jwk(ed25519, #","kid":"d""#))
         let tokens = [
             Self.rsaToken, PSSKey.ps256,
-            try await es256(#"{"alg":"ES256","kid":"e"}"#, by: p256),
-            try await es384(#"{"alg":"ES384","kid":"f"}"#),
-            try await Tokens.signed(
-                header: #"{"alg":"EdDSA","kid":"d"}"#, claims, by: JWTKeyCollection().add(eddsa: ed25519)),
+            try es256(#"{"alg":"ES256","kid":"e"}"#, by: p256),
+            try es384(#"{"alg":"ES384","kid":"f"}"#),
+            try Tokens.signed(header: #"{"alg":"EdDSA","kid":"d"}"#, claims, by: ed25519.signature(for:)),
         ]
         for token in tokens {
             #expect(try refusal(token, by: authenticator) == nil)
@@ -91,8 +77,8 @@ struct JWKSTests {
     }
 
     @Test("a signature of the wrong length is refused without a crash")
-    func lengths() async throws {
-        let authenticator = try await authenticator(
+    func lengths() throws {
+        let authenticator = try authenticator(
             Self.rsa, PSSKey.jwk(#","alg":"PS256""#), jwk(p256, ""), jwk(p384, ""), jwk(ed25519, ""))
         for algorithm in ["RS256", "PS256", "ES256", "ES384", "EdDSA"] {
             let signed = Tokens.parts(#"{"alg":"\#(algorithm)"}"#, claims)
@@ -106,68 +92,68 @@ struct JWKSTests {
     }
 
     @Test("a kid selects the key; without one, every key of the algorithm is tried")
-    func choice() async throws {
-        let other = ES256PrivateKey()
-        let authenticator = try await authenticator(jwk(p256, #","kid":"1""#), jwk(other, #","kid":"2""#))
-        #expect(try await refusal(es256(#"{"alg":"ES256","kid":"2"}"#, by: other), by: authenticator) == nil)
-        #expect(try await refusal(es256(#"{"alg":"ES256"}"#, by: other), by: authenticator) == nil)
-        #expect(try await refusal(es256(#"{"alg":"ES256","kid":"1"}"#, by: other), by: authenticator) == .badSignature)
-        #expect(try await refusal(es256(#"{"alg":"ES256","kid":"3"}"#, by: other), by: authenticator) == .unknownKey)
+    func choice() throws {
+        let other = P256.Signing.PrivateKey()
+        let authenticator = try authenticator(jwk(p256, #","kid":"1""#), jwk(other, #","kid":"2""#))
+        #expect(try refusal(es256(#"{"alg":"ES256","kid":"2"}"#, by: other), by: authenticator) == nil)
+        #expect(try refusal(es256(#"{"alg":"ES256"}"#, by: other), by: authenticator) == nil)
+        #expect(try refusal(es256(#"{"alg":"ES256","kid":"1"}"#, by: other), by: authenticator) == .badSignature)
+        #expect(try refusal(es256(#"{"alg":"ES256","kid":"3"}"#, by: other), by: authenticator) == .unknownKey)
     }
 
     @Test("a key is used only for its own algorithm, whatever a token's header says")
-    func confusion() async throws {
-        let authenticator = try await authenticator(jwk(p256, ""))
+    func confusion() throws {
+        let authenticator = try authenticator(jwk(p256, ""))
         // The classic attack: using the public key as an HMAC secret.
         let known = p256.publicKey.pemRepresentation
-        #expect(try await refusal(Tokens.hs256(claims, secret: known), by: authenticator) == .unknownKey)
-        #expect(try await refusal(es256(#"{"alg":"EdDSA"}"#, by: p256), by: authenticator) == .unknownKey)
-        #expect(try await refusal(es256(#"{"alg":"none"}"#, by: p256), by: authenticator) == .unknownKey)
-        #expect(try await refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == nil)
+        #expect(try refusal(Tokens.hs256(claims, secret: known), by: authenticator) == .unknownKey)
+        #expect(try refusal(es256(#"{"alg":"EdDSA"}"#, by: p256), by: authenticator) == .unknownKey)
+        #expect(try refusal(es256(#"{"alg":"none"}"#, by: p256), by: authenticator) == .unknownKey)
+        #expect(try refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == nil)
     }
 
     /// The same RSA key could check both; what its entry says decides.
     @Test("an RSA key serves RS256 or PS256, as its entry says, and never both")
-    func padding() async throws {
-        let pss = try await authenticator(PSSKey.jwk(#","alg":"PS256""#))
+    func padding() throws {
+        let pss = try authenticator(PSSKey.jwk(#","alg":"PS256""#))
         #expect(try refusal(PSSKey.ps256, by: pss) == nil)
         #expect(try refusal(PSSKey.rs256, by: pss) == .unknownKey)
         #expect(try refusal(PSSKey.mixed, by: pss) == .badSignature)
         for rest in [#","alg":"RS256""#, ""] {
-            let pkcs1 = try await authenticator(PSSKey.jwk(rest))
+            let pkcs1 = try authenticator(PSSKey.jwk(rest))
             #expect(try refusal(PSSKey.rs256, by: pkcs1) == nil)
             #expect(try refusal(PSSKey.ps256, by: pkcs1) == .unknownKey)
         }
     }
 
     @Test("a key of one curve never serves the algorithm of another")
-    func curves() async throws {
-        let authenticator = try await authenticator(
+    func curves() throws {
+        let authenticator = try authenticator(
             jwk(p256, #","alg":"ES384""#), jwk(p384, #","alg":"ES256""#), jwk(p384, #","alg":"RS256""#),
             PSSKey.jwk(#","alg":"ES384""#), PSSKey.jwk(#","alg":"PS384""#), jwk(ed25519, ""))
-        #expect(try await refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == .unknownKey)
-        #expect(try await refusal(es384(#"{"alg":"ES384"}"#), by: authenticator) == .unknownKey)
-        let p384Alone = try await self.authenticator(jwk(p384, ""))
-        #expect(try await refusal(es384(#"{"alg":"ES384"}"#), by: p384Alone) == nil)
-        #expect(try await refusal(es384(#"{"alg":"ES256"}"#), by: p384Alone) == .unknownKey)
+        #expect(try refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == .unknownKey)
+        #expect(try refusal(es384(#"{"alg":"ES384"}"#), by: authenticator) == .unknownKey)
+        let p384Alone = try self.authenticator(jwk(p384, ""))
+        #expect(try refusal(es384(#"{"alg":"ES384"}"#), by: p384Alone) == nil)
+        #expect(try refusal(es384(#"{"alg":"ES256"}"#), by: p384Alone) == .unknownKey)
     }
 
     @Test("a secret and a key set can be used together")
-    func both() async throws {
+    func both() throws {
         var auth = WorkerConfiguration.Auth()
         auth.secret = Secret(Tokens.secret.utf8)
-        auth.jwks = try #"{"keys":[\#(jwk(p256, #","kid":"e""#))]}"#
-        let authenticator = try await Authenticator(auth)
-        #expect(try await refusal(Tokens.hs256(claims), by: authenticator) == nil)
-        #expect(try await refusal(es256(#"{"alg":"ES256","kid":"e"}"#, by: p256), by: authenticator) == nil)
+        auth.jwks = #"{"keys":[\#(jwk(p256, #","kid":"e""#))]}"#
+        let authenticator = try Authenticator(auth)
+        #expect(try refusal(Tokens.hs256(claims), by: authenticator) == nil)
+        #expect(try refusal(es256(#"{"alg":"ES256","kid":"e"}"#, by: p256), by: authenticator) == nil)
     }
 
     @Test("keys of other kinds and uses are ignored")
-    func strangers() async throws {
-        let authenticator = try await authenticator(
+    func strangers() throws {
+        let authenticator = try authenticator(
             #"{"kty":"oct","k":"AAAA"}"#, #"{"kty":"quantum"}"#, jwk(p256, #","use":"enc""#),
             jwk(p256, #","alg":"ES512""#), jwk(ed25519, ""))
-        #expect(try await refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == .unknownKey)
+        #expect(try refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == .unknownKey)
     }
 
     @Test(
@@ -178,11 +164,11 @@ struct JWKSTests {
             #"{"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA"}]}"#, #"{"keys":[{"kty":"RSA","n":"","e":""}]}"#,
             #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}"#,
         ])
-    func unusable(text: String) async {
+    func unusable(text: String) {
         var auth = WorkerConfiguration.Auth()
         auth.jwks = text
         do {
-            _ = try await Authenticator(auth)
+            _ = try Authenticator(auth)
             Issue.record("the set was accepted")
         } catch {
             #expect(error.problems.map(\.key) == ["auth.jwks_file"])

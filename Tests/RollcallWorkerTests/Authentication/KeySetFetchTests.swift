@@ -10,7 +10,7 @@ import ServiceLifecycle
 import TestSupport
 import Testing
 
-@testable import RollcallConfiguration
+@testable import RollcallWorker
 
 @Suite("Keys from a URL", .timeLimit(.minutes(1)))
 struct KeySetFetchTests {

@@ -1,22 +1,26 @@
+import Crypto
 import Foundation
-import JWTKit
 
-/// Tokens assembled by hand, so that tests can create invalid ones too; only the signing uses the library.
+/// Tokens assembled by hand, so that tests can create invalid ones too; only the signing uses a library.
 enum Tokens {
     static let secret = "0123456789abcdef0123456789abcdef"
 
     /// Returns `HEADER.PAYLOAD.SIGNATURE`, signed with HMAC-SHA-256 whatever the header says.
     static func hs256(
         header: String = #"{"alg":"HS256","typ":"JWT"}"#, _ payload: String, secret: String = secret
-    ) async throws -> String {
-        let keys = await JWTKeyCollection().add(hmac: HMACKey(from: secret), digestAlgorithm: .sha256)
-        return try await signed(header: header, payload, by: keys)
+    ) throws -> String {
+        signed(header: header, payload) {
+            Data(HMAC<SHA256>.authenticationCode(for: $0, using: SymmetricKey(data: Data(secret.utf8))))
+        }
     }
 
-    /// A token signed with the only key in `keys`.
-    static func signed(header: String, _ payload: String, by keys: JWTKeyCollection) async throws -> String {
+    static func es256(_ header: String, _ payload: String, by key: P256.Signing.PrivateKey) throws -> String {
+        try signed(header: header, payload) { try key.signature(for: $0).rawRepresentation }
+    }
+
+    static func signed(header: String, _ payload: String, by sign: (Data) throws -> Data) rethrows -> String {
         let input = parts(header, payload)
-        return input + "." + base64URL(Data(try await keys.getKey().sign(Data(input.utf8))))
+        return input + "." + base64URL(try sign(Data(input.utf8)))
     }
 
     /// The two parts that are signed.
@@ -25,10 +29,20 @@ enum Tokens {
     }
 
     static func base64URL(_ data: Data) -> String {
-        urlSafe(data.base64EncodedString())
+        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    static func urlSafe(_ base64: String) -> String {
-        base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    /// The entry of a key set.
+    static func jwk(_ key: P256.Signing.PrivateKey, _ rest: String = "") -> String {
+        ellipticJWK("P-256", key.publicKey.rawRepresentation, rest)
+    }
+
+    static func jwk(_ key: P384.Signing.PrivateKey, _ rest: String = "") -> String {
+        ellipticJWK("P-384", key.publicKey.rawRepresentation, rest)
+    }
+
+    private static func ellipticJWK(_ curve: String, _ point: Data, _ rest: String) -> String {
+        let (x, y) = (base64URL(point.prefix(point.count / 2)), base64URL(point.suffix(point.count / 2)))
+        return #"{"kty":"EC","crv":"\#(curve)","x":"\#(x)","y":"\#(y)"\#(rest)}"#
     }
 }

@@ -1,6 +1,7 @@
 // Files that change, and files that cannot be used at first.
 
 import Foundation
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import RollcallShards
@@ -56,6 +57,41 @@ struct FileWatchTests {
         #expect(chmod(file.path, 0o600) == 0)
         let isReadable = watch.hasChanged(waiting: false)
         #expect(isReadable)
+    }
+
+    /// Regression: a secret that briefly belonged to another user, or a file that could not be opened, was never read
+    /// again.
+    @Test("an unusable file is read again until it is usable, is reported once, and the last good value stays")
+    func followed() throws {
+        let reports = NIOLockedValueBox<[String]>([])
+        let looks = NIOLockedValueBox(0)
+        let file = try folder.file("secret", "one")
+        let followed = FollowedFiles(
+            [("a.key", file.path)], value: "zero",
+            parse: { contents throws(UnusableFile) in
+                let count = looks.withLockedValue { looks in
+                    looks += 1
+                    return looks
+                }
+                if count <= 2 { throw UnusableFile("a.key", "this process may not read the file") }
+                return String(decoding: contents[0], as: UTF8.self)
+            },
+            report: { result, isFirst in
+                reports.withLockedValue { $0.append("\(isFirst) \((try? result.get()) ?? "unusable")") }
+            })
+        for value in ["zero", "zero", "one", "one"] {
+            followed.look(waiting: false)
+            #expect(followed.value == value)
+        }
+        #expect(looks.withLockedValue { $0 } == 3, "a file that has not changed is not read again")
+        try folder.file("secret", "another")
+        followed.look()
+        #expect(followed.value == "one", "a change counts at the second look")
+        followed.look()
+        try FileManager.default.removeItem(at: file)
+        followed.look(waiting: false)
+        #expect(followed.value == "another")
+        #expect(reports.withLockedValue { $0 } == ["true unusable", "false one", "false another", "false unusable"])
     }
 
     @Test("a persistent problem is logged once a minute, and a new one at once")

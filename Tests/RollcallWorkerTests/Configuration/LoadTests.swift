@@ -3,8 +3,8 @@ import Logging
 import RollcallModel
 import Testing
 
-@testable import RollcallConfiguration
 @testable import RollcallShards
+@testable import RollcallWorker
 
 @Suite("Loading a configuration")
 struct LoadTests {
@@ -22,7 +22,7 @@ struct LoadTests {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async -> [ConfigurationProblem] {
         do {
-            _ = try await WorkerConfiguration.load(file: file, environment: environment, overrides: overrides)
+            _ = try WorkerConfiguration.load(file: file, environment: environment, overrides: overrides)
             Issue.record("no problem was reported", sourceLocation: sourceLocation)
             return []
         } catch {
@@ -32,7 +32,7 @@ struct LoadTests {
 
     @Test("without configuration, all values are the defaults")
     func defaults() async throws {
-        let configuration = try await WorkerConfiguration.load(environment: [:], overrides: insecure)
+        let configuration = try WorkerConfiguration.load(environment: [:], overrides: insecure)
         #expect(configuration.redis.url == "redis://127.0.0.1:6379")
         #expect(configuration.worker.lease == .seconds(5))
         #expect(configuration.presence.retention == .seconds(2_592_000))
@@ -56,7 +56,7 @@ struct LoadTests {
               ping: 11s
             typing: {names: 3}
             """)
-        let configuration = try await WorkerConfiguration.load(
+        let configuration = try WorkerConfiguration.load(
             file: file, environment: ["ROLLCALL_EDGE_PORT": "1002", "ROLLCALL_EDGE_PING": "12s", "PATH": "/bin"],
             overrides: ["edge.port": "1003"])
         #expect(configuration.edge.port == 1003)
@@ -91,7 +91,7 @@ struct LoadTests {
                 conversations: {default: closed}
                 redis: {prefix: "app:"}
                 """)
-        let configuration = try await WorkerConfiguration.load(file: file, environment: [:])
+        let configuration = try WorkerConfiguration.load(file: file, environment: [:])
         #expect(configuration.auth.mode == .insecure)
         #expect(configuration.edge.origins == ["https://a.example", "http://b.example:8080"])
         #expect(configuration.typing.throttle == .zero)
@@ -104,7 +104,7 @@ struct LoadTests {
     @Test("an empty file or only comments give the defaults", arguments: ["", "# nothing\n", "---\n", "edge:\n"])
     func emptyFile(text: String) async throws {
         let file = try folder.file("worker.yaml", text)
-        let configuration = try await WorkerConfiguration.load(file: file, environment: [:], overrides: insecure)
+        let configuration = try WorkerConfiguration.load(file: file, environment: [:], overrides: insecure)
         #expect(configuration.edge.port == 8080)
     }
 
@@ -209,7 +209,7 @@ struct LoadTests {
         "loopback has several names",
         arguments: ["127.0.0.1", "127.9.8.7", "::1", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1", "localhost"])
     func insecureOnLoopback(host: String) async throws {
-        _ = try await WorkerConfiguration.load(
+        _ = try WorkerConfiguration.load(
             environment: [:], overrides: ["auth.mode": "insecure", "edge.host": host, "admin.host": host])
     }
 
@@ -224,7 +224,7 @@ struct LoadTests {
         ])
         #expect(weak.map(\.code) == [.malformed])
         let good = try folder.file("good", "0123456789abcdef\n")
-        let configuration = try await WorkerConfiguration.load(
+        let configuration = try WorkerConfiguration.load(
             environment: [:],
             overrides: ["auth.mode": "insecure", "admin.host": "0.0.0.0", "admin.token_file": good.path])
         #expect(configuration.admin.token?.text == "0123456789abcdef")
@@ -275,7 +275,7 @@ struct LoadTests {
             ["auth.jwks_url": "http://[::1]/keys"], ["auth.jwks_url": "https://id.example/keys?v=1"],
             ["auth.jwks_url": "https://id.example", "auth.mode": "jwt"],
         ] {
-            _ = try await WorkerConfiguration.load(environment: [:], overrides: insecure.merging(overrides) { $1 })
+            _ = try WorkerConfiguration.load(environment: [:], overrides: insecure.merging(overrides) { $1 })
         }
     }
 
@@ -283,7 +283,7 @@ struct LoadTests {
     func files() async throws {
         let password = try folder.file("password", " open sesame \n")
         let secret = try folder.file("secret", "\n  \(String(repeating: "k", count: 32))\n\n")
-        let configuration = try await WorkerConfiguration.load(
+        let configuration = try WorkerConfiguration.load(
             environment: [:], overrides: ["redis.password_file": password.path, "auth.secret_file": secret.path])
         #expect(configuration.redis.password?.text == " open sesame ")
         #expect(configuration.auth.secret?.bytes == Array(repeating: UInt8(ascii: "k"), count: 32))
@@ -345,7 +345,7 @@ struct LoadTests {
 
     @Test("variables that Kubernetes adds for a service named rollcall are ignored")
     func kubernetes() async throws {
-        _ = try await WorkerConfiguration.load(
+        _ = try WorkerConfiguration.load(
             environment: [
                 "ROLLCALL_SERVICE_HOST": "10.0.0.1", "ROLLCALL_SERVICE_PORT_EDGE": "8080", "ROLLCALL_PORT": "tcp://…",
                 "ROLLCALL_PORT_8080_TCP_ADDR": "10.0.0.1", "ROLLCALL_STRICT": "1",

@@ -1,8 +1,6 @@
 import Foundation
 import Testing
 
-@testable import RollcallAdmin
-@testable import RollcallConfiguration
 @testable import RollcallEdge
 @testable import RollcallShards
 @testable import RollcallWorker
@@ -21,16 +19,16 @@ struct SettingTests {
         let lines = text.split(separator: "\n").filter { !$0.contains("#") || $0.contains(": \"") }
         // A key without a default is in the file as `key:` without a value.
         let named = lines.filter { $0.hasPrefix("  ") }.map { $0.drop { $0 == " " }.prefix { $0 != ":" } }
-        #expect(named == WorkerConfiguration.keys.map { $0.name.split(separator: ".")[1] })
-        for key in WorkerConfiguration.keys {
-            #expect(file.values[key.name]?.text ?? "" == key.defaultText, "\(key.name)")
+        #expect(named == WorkerConfiguration.settings.map { $0.key.split(separator: ".")[1] })
+        for setting in WorkerConfiguration.settings {
+            #expect(file.values[setting.key]?.text ?? "" == setting.defaultText, "\(setting.key)")
         }
-        #expect(Set(file.values.keys).isSubset(of: WorkerConfiguration.keys.map(\.name)))
+        #expect(Set(file.values.keys).isSubset(of: WorkerConfiguration.settings.map(\.key)))
     }
 
     @Test("the example can be loaded, except for the keys that only an operator can set")
     func exampleLoads() async throws {
-        _ = try await WorkerConfiguration.load(
+        _ = try WorkerConfiguration.load(
             file: Self.example, environment: [:], overrides: ["auth.mode": "insecure"])
     }
 
@@ -56,8 +54,8 @@ struct SettingTests {
 
     @Test("every key has a separate variable")
     func variables() {
-        #expect(WorkerConfiguration.keys.first?.variable == "ROLLCALL_REDIS_URL")
-        #expect(Set(WorkerConfiguration.keys.map(\.variable)).count == WorkerConfiguration.keys.count)
+        #expect(WorkerConfiguration.settings.first?.variable == "ROLLCALL_REDIS_URL")
+        #expect(Set(WorkerConfiguration.settings.map(\.variable)).count == WorkerConfiguration.settings.count)
     }
 
     @Test(
@@ -72,13 +70,13 @@ struct SettingTests {
     }
 
     @Test("similar names are suggested, and others are not")
-    func nearest() {
-        let keys = WorkerConfiguration.keys.map(\.name)
-        #expect(NearestName.of("redis.ulr", among: keys) == "redis.url")
-        #expect(NearestName.of("url", among: keys) == "redis.url")
-        #expect(NearestName.of("redis.password", among: keys) == "redis.password_file")
-        #expect(NearestName.of("limits.sessionsPerUser", among: keys) == "limits.sessions_per_user")
-        #expect(NearestName.of("colour", among: keys) == nil)
+    func suggestions() {
+        let keys = WorkerConfiguration.settings.map(\.key)
+        #expect(nearest("redis.ulr", among: keys) == "redis.url")
+        #expect(nearest("url", among: keys) == "redis.url")
+        #expect(nearest("redis.password", among: keys) == "redis.password_file")
+        #expect(nearest("limits.sessionsPerUser", among: keys) == "limits.sessions_per_user")
+        #expect(nearest("colour", among: keys) == nil)
     }
 
     @Test("a worker without a configured id gets one that does not reveal the machine")
@@ -97,7 +95,7 @@ struct SettingTests {
     func sharedFiles(loops: Int) {
         for files in [2048, 4096, 65_536, 250_000] {
             let handshakes = OpenFileLimit.handshakes(files: files, loops: loops)
-            let others = AdminConnections.most + 6 * loops
+            let others = OpenFileLimit.adminConnections + 6 * loops
             let all = OpenFileLimit.sessions(files: files, loops: loops) + handshakes * loops + others
             #expect(all <= files && handshakes <= EdgeSettings.mostHandshakes, "\(files) files")
             #expect(all + 64 >= files - loops, "no more than needed is reserved")

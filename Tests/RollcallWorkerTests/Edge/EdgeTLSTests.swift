@@ -8,6 +8,7 @@ import Testing
 
 @testable import RollcallEdge
 @testable import RollcallListener
+@testable import RollcallShards
 
 @Suite("An edge with TLS", .timeLimit(.minutes(1)))
 struct EdgeTLSTests {

@@ -2,7 +2,7 @@ import Logging
 import RollcallModel
 import Testing
 
-@testable import RollcallAdmin
+@testable import RollcallWorker
 
 @Suite("The recent events of the log")
 struct EventRingTests {

@@ -8,8 +8,8 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@testable import RollcallConfiguration
 @testable import RollcallShards
+@testable import RollcallWorker
 
 @Suite("The clock before the first heartbeat")
 struct FirstClockTests {
@@ -19,7 +19,7 @@ struct FirstClockTests {
         configuration.auth.mode = .insecure
         let logger = Logger(label: "clock") { _ in SwiftLogNoOpLogHandler() }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let authenticator = try await Authenticator(configuration.auth, logger: logger)
+        let authenticator = try Authenticator(configuration.auth, logger: logger)
         let node = try await Node(
             NodeSettings(configuration), authenticator: authenticator, group: group, logger: logger)
         let loop = group.next()

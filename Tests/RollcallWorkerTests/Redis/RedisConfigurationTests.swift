@@ -7,8 +7,8 @@ import RollcallRedis
 import TestSupport
 import Testing
 
-@testable import RollcallConfiguration
 @testable import RollcallShards
+@testable import RollcallWorker
 
 @Suite("The configuration of Redis")
 struct RedisConfigurationTests {
@@ -22,7 +22,7 @@ struct RedisConfigurationTests {
     private func refused(_ overrides: [String: String]) async -> [(key: String, code: ConfigurationProblem.Code)] {
         do {
             let all = ["auth.mode": "insecure"].merging(overrides) { $1 }
-            _ = try await WorkerConfiguration.load(environment: [:], overrides: all)
+            _ = try WorkerConfiguration.load(environment: [:], overrides: all)
             return []
         } catch {
             return error.problems.map { ($0.key, $0.code) }

@@ -9,9 +9,9 @@ import RollcallCore
 import RollcallModel
 import TestSupport
 
-@testable import RollcallConfiguration
 @testable import RollcallEdge
 @testable import RollcallShards
+@testable import RollcallWorker
 
 /// Passes everything on to the shard of a worker, and measures.
 final class GaugedShard: EdgeShard {
@@ -86,7 +86,7 @@ struct StormyWorker: Sendable {
         configuration.auth = auth ?? configuration.auth
         let logger = Logger(label: "storm") { _ in SwiftLogNoOpLogHandler() }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let authenticator = try await Authenticator(configuration.auth, logger: logger)
+        let authenticator = try Authenticator(configuration.auth, logger: logger)
         let keys = Task { await authenticator.run() }
         defer { keys.cancel() }
         let node = try await Node(

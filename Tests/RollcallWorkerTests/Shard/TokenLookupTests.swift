@@ -24,7 +24,7 @@ struct TokenLookupTests {
         var configuration = WorkerConfiguration()
         configuration.limits.hello = .seconds(1)
         let header = #"{"alg":"ES256","kid":"unknown"}"#
-        let token = try await Tokens.hs256(header: header, #"{"sub":"alice","exp":4000000000}"#)
+        let token = try Tokens.hs256(header: header, #"{"sub":"alice","exp":4000000000}"#)
         try await StormyWorker.with(configuration, auth: auth) { worker in
             let client = try RawClient(port: worker.port)
             try await client.send(TestEdge.request())
@@ -43,7 +43,7 @@ struct TokenLookupTests {
         auth.mode = .jwt
         auth.secret = Secret(Tokens.secret.utf8)
         let issued = Int(Date().timeIntervalSince1970) + 60
-        let token = try await Tokens.hs256(#"{"sub":"alice","iat":\#(issued),"exp":\#(issued + 3600)}"#)
+        let token = try Tokens.hs256(#"{"sub":"alice","iat":\#(issued),"exp":\#(issued + 3600)}"#)
         try await StormyWorker.with(WorkerConfiguration(), auth: auth) { worker in
             let client = try RawClient(port: worker.port)
             try await client.send(TestEdge.request())

@@ -1,0 +1,245 @@
+// Request and response bodies of the admin port, and its errors: RFC 9457 problem details with a stable code.
+
+import Hummingbird
+import NIOCore
+import RollcallModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A body that a request must have.
+protocol AdminRequestBody: JSONReadable {
+    /// An example of a valid body, for error messages.
+    static var form: String { get }
+}
+
+/// The users whose presence is requested.
+struct AdminUsers: AdminRequestBody {
+    static let form = #"{"users":["alice"]}"#
+    /// The most users in one request.
+    static let most = 1000
+
+    var users: [UserID]
+
+    init(json: JSONValue) throws(UnexpectedJSON) {
+        users = try json.field("users")
+    }
+}
+
+/// Presence of up to 1,000 users. Encoded with the faster writer that messages use.
+struct AdminPresence: JSONWritable {
+    var users: [Presence]
+
+    func write(to json: inout JSONWriter) {
+        json.object { $0.field("users", users) }
+    }
+}
+
+struct AdminTyping: JSONWritable {
+    private let typing: ServerMessage.Typing
+
+    init(_ typing: ServerMessage.Typing) {
+        self.typing = typing
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.object {
+            $0.field("conversation", typing.conversation)
+            $0.field("count", typing.count)
+            $0.field("users", typing.users)
+        }
+    }
+}
+
+/// Members of a conversation: display names by user. If a user appears twice, the first name counts.
+struct AdminMembers: AdminRequestBody {
+    static let form = #"{"members":{"alice":"Alice"}}"#
+
+    var members: [UserID: String]
+
+    init(json: JSONValue) throws(UnexpectedJSON) {
+        let names: Names = try json.field("members")
+        members = names.byUser
+    }
+
+    private struct Names: JSONReadable {
+        var byUser: [UserID: String] = [:]
+
+        init(json: JSONValue) throws(UnexpectedJSON) {
+            try json.forEachField { (name, value) throws(UnexpectedJSON) in
+                let user: UserID
+                do {
+                    user = try UserID(name)
+                } catch {
+                    throw UnexpectedJSON("\(error)")
+                }
+                let name = try AdminMemberName(json: value).text
+                if byUser[user] == nil { byUser[user] = name }
+            }
+        }
+    }
+}
+
+/// The members in a response, ordered by user.
+struct AdminMemberList: JSONWritable {
+    /// The most members returned without paging.
+    static let mostUnpaged = 100_000
+    static let mostOfPage = 10_000
+    static let usualOfPage = 1000
+
+    private let members: [(user: UserID, name: String)]
+    private let cursor: String?
+
+    init(_ members: [UserID: String], cursor: UInt64? = nil) {
+        self.members = members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        self.cursor = cursor.map { String($0) }
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.object {
+            $0.optionalField("cursor", cursor)
+            $0.field("members", Names(members: members))
+        }
+    }
+
+    private struct Names: JSONWritable {
+        let members: [(user: UserID, name: String)]
+
+        func write(to json: inout JSONWriter) {
+            json.object { json in
+                for member in members { json.field(named: member.user.text, member.name) }
+            }
+        }
+    }
+}
+
+/// One member.
+struct AdminMember: AdminRequestBody {
+    static let form = #"{"name":"Alice"}"#
+
+    var name: AdminMemberName
+
+    init(json: JSONValue) throws(UnexpectedJSON) {
+        name = try json.field("name")
+    }
+}
+
+/// A member's display name. It is short because every message that names the user carries it, and one line because
+/// people read it. An empty name counts as unknown.
+struct AdminMemberName: JSONReadable {
+    static let mostBytes = 256
+
+    let text: String
+
+    init(json: JSONValue) throws(UnexpectedJSON) {
+        text = try json.text()
+        guard text.utf8.count <= Self.mostBytes else {
+            throw UnexpectedJSON("a name has at most \(Self.mostBytes) bytes")
+        }
+        guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw UnexpectedJSON("a name has no control characters")
+        }
+    }
+}
+
+struct AdminHealth: Encodable {
+    var status = "ok"
+}
+
+/// Why a request was refused.
+struct AdminProblem: Error, Hashable {
+    /// Stable codes for programs to match.
+    enum Code: String, CaseIterable {
+        case badRequest = "bad_request"
+        case unauthorized
+        /// The token's role does not permit this.
+        case forbidden
+        case notFound = "not_found"
+        /// The conversation's members were never set, so its member list is not managed. An empty list is managed.
+        case notManaged = "not_managed"
+        case methodNotAllowed = "method_not_allowed"
+        case tooLarge = "too_large"
+        /// The request exceeds a limit on items per request.
+        case limit
+        /// Redis is unavailable, or this worker is not ready. The same request may succeed later.
+        case unavailable
+        case `internal`
+    }
+
+    var code: Code
+    /// A sentence for people to read.
+    var detail: String
+    /// Headers for the client: `Allow`, `Retry-After`, `WWW-Authenticate`.
+    var headers: HTTPFields
+
+    init(_ code: Code, _ detail: String, headers: HTTPFields = [:]) {
+        self.code = code
+        self.detail = detail
+        self.headers = headers
+    }
+
+    static func unavailable(_ detail: String, retryAfter: Duration) -> AdminProblem {
+        let seconds = max(1, (retryAfter + .milliseconds(999)).components.seconds)
+        return AdminProblem(.unavailable, detail, headers: [.retryAfter: "\(seconds)"])
+    }
+
+    private var status: HTTPResponse.Status {
+        switch code {
+        case .badRequest, .limit: .badRequest
+        case .unauthorized: .unauthorized
+        case .forbidden: .forbidden
+        case .notFound, .notManaged: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .tooLarge: .contentTooLarge
+        case .unavailable: .serviceUnavailable
+        case .internal: .internalServerError
+        }
+    }
+
+    var response: Response {
+        let body = Body(code: code.rawValue, detail: detail, status: status.code, title: status.reasonPhrase)
+        var response = AdminJSON.response(AdminJSON.bytes(body), status: status, type: "application/problem+json")
+        response.headers.append(contentsOf: headers)
+        return response
+    }
+
+    private struct Body: Encodable {
+        var code: String
+        var detail: String
+        var status: Int
+        var title: String
+    }
+}
+
+/// JSON on the admin port. Equal values encode to equal bytes.
+enum AdminJSON {
+    static func response(_ body: some Encodable) -> Response {
+        response(bytes(body), status: .ok, type: "application/json")
+    }
+
+    static func response(_ body: some JSONWritable) -> Response {
+        let size = body.jsonSize
+        var bytes = ByteBufferAllocator().buffer(capacity: size)
+        bytes.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { body.writeJSON(to: $0) }
+        return response(bytes, status: .ok, type: "application/json")
+    }
+
+    static func response(_ bytes: ByteBuffer, status: HTTPResponse.Status, type: String) -> Response {
+        Response(
+            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: bytes))
+    }
+
+    static func bytes(_ body: some Encodable) -> ByteBuffer {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return ByteBuffer(bytes: try encoder.encode(body))
+        } catch {
+            preconditionFailure("the response cannot be encoded: \(error)")
+        }
+    }
+}

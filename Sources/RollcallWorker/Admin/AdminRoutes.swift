@@ -1,0 +1,278 @@
+// The routes of the admin port, each with the role that it needs.
+
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+import RollcallModel
+import RollcallShards
+
+/// A method on a path of the admin port.
+struct AdminRoute: Sendable {
+    let method: HTTPRequest.Method
+    /// The path, with the names of parameters in braces.
+    let path: String
+    /// The role that a caller's token needs; `nil` where none is needed: health checks have none, and browsers send
+    /// none when they load a page.
+    let role: AdminRole?
+    let answer: @Sendable (AdminCall) async throws -> Response
+
+    init(
+        _ method: HTTPRequest.Method, _ path: String, _ role: AdminRole?,
+        answer: @escaping @Sendable (AdminCall) async throws -> Response
+    ) {
+        (self.method, self.path, self.role, self.answer) = (method, path, role, answer)
+    }
+}
+
+/// What the routes answer from.
+struct AdminRoutes: Sendable {
+    let node: any OperatorAccess
+    /// The metrics to serve, if this process keeps them here.
+    let metrics: PrometheusMetrics?
+    /// The most recent log events.
+    let events: EventRing
+
+    var all: [AdminRoute] {
+        [
+            AdminRoute(.get, "/health", nil) { _ in AdminJSON.response(AdminHealth()) },
+            AdminRoute(.get, "/ready", nil) { _ in try ready() },
+            AdminRoute(.get, "/metrics", .metrics) { _ in try page() },
+            AdminRoute(.get, "/live", nil) { _ in LivePage.page.response },
+            AdminRoute(.get, "/live/{file}", nil) { try LivePage.named($0.text("file")).response },
+            AdminRoute(.get, "/v1/presence", .read) { try await presence(of: $0.users()) },
+            // It changes nothing: the names are in the body because they may be too many for a query.
+            AdminRoute(.post, "/v1/presence", .read) { try await presence(of: $0.body(AdminUsers.self).users) },
+            AdminRoute(.get, "/v1/workers", .read) { _ in AdminJSON.response(AdminWorkers(try await node.workers())) },
+            AdminRoute(.get, "/v1/live", .read) { _ in
+                AdminJSON.response(AdminLive(try await node.live(), events: events.events, at: .hostTime))
+            },
+            AdminRoute(.get, "/v1/users/{user}", .read) {
+                AdminJSON.response(AdminUser(try await node.explanation(of: $0.user())))
+            },
+            AdminRoute(.delete, "/v1/users/{user}", .operator) { try await erase($0) },
+            AdminRoute(.delete, "/v1/users/{user}/sessions", .operator) { try await sendAway($0) },
+            AdminRoute(.post, "/v1/users/{user}/revoke", .operator) {
+                AdminJSON.response(try await node.revokeTokens(of: $0.user()))
+            },
+            AdminRoute(.get, "/v1/conversations/{conversation}/typing", .read) {
+                AdminJSON.response(AdminTyping(try await node.typing(in: $0.conversation())))
+            },
+        ] + memberRoutes
+    }
+
+    private var memberRoutes: [AdminRoute] {
+        let (all, one) = ("/v1/conversations/{conversation}/members", "/v1/conversations/{conversation}/members/{user}")
+        return [
+            AdminRoute(.get, all, .read) { AdminJSON.response(try await members($0)) },
+            AdminRoute(.put, all, .operator) {
+                try await node.setMembers($0.body(AdminMembers.self).members, of: $0.conversation())
+                return Response(status: .noContent)
+            },
+            AdminRoute(.delete, all, .operator) {
+                try await node.endMembership(of: $0.conversation())
+                return Response(status: .noContent)
+            },
+            AdminRoute(.put, one, .operator) {
+                try await node.setMember(
+                    $0.user(), name: $0.body(AdminMember.self).name.text, of: $0.conversation())
+                return Response(status: .noContent)
+            },
+            AdminRoute(.delete, one, .operator) {
+                try await node.removeMember($0.user(), of: $0.conversation())
+                return Response(status: .noContent)
+            },
+        ]
+    }
+}
+
+extension AdminRoutes {
+    private func ready() throws(AdminProblem) -> Response {
+        guard node.isReady else {
+            let reason =
+                node.refusesWrites
+                ? "Redis has refused writes for too long" : "this worker is stopping, or Redis was away for too long"
+            throw .unavailable(reason, retryAfter: .seconds(1))
+        }
+        return AdminJSON.response(AdminHealth(status: "ready"))
+    }
+
+    private func page() throws(AdminProblem) -> Response {
+        guard let metrics else { throw AdminProblem(.notFound, "this process does not serve its metrics here") }
+        return AdminJSON.response(
+            ByteBuffer(string: metrics.exposition()), status: .ok, type: PrometheusText.contentType)
+    }
+
+    private func presence(of users: [UserID]) async throws -> Response {
+        guard users.count <= AdminUsers.most else {
+            throw AdminProblem(.limit, "one request can name at most \(AdminUsers.most) users")
+        }
+        return AdminJSON.response(AdminPresence(users: try await node.presence(of: users)))
+    }
+
+    private func sendAway(_ call: AdminCall) async throws -> Response {
+        try call.query.demand(only: "device")
+        let devices: [DeviceID] = try call.query.names("device")
+        guard devices.count <= 1 else { throw AdminProblem(.badRequest, "name one device, or none to mean all") }
+        return AdminJSON.response(try await node.sendAway(call.user(), device: devices.first))
+    }
+
+    private func erase(_ call: AdminCall) async throws -> Response {
+        try call.query.demand(only: "conversation")
+        let conversations: [ConversationID] = try call.query.names("conversation")
+        guard conversations.count <= AdminUsers.most else {
+            throw AdminProblem(.limit, "one request can name at most \(AdminUsers.most) conversations")
+        }
+        guard try await node.erase(call.user(), conversations: conversations) else {
+            throw AdminProblem.unavailable("a session of the user would not end", retryAfter: .seconds(1))
+        }
+        return Response(status: .noContent)
+    }
+
+    /// Returns all members, or one page if the query asks for one.
+    private func members(_ call: AdminCall) async throws -> AdminMemberList {
+        let conversation = try call.conversation()
+        let cursor = try call.query.number("cursor", in: UInt64.min...UInt64.max)
+        let limit = try call.query.number("limit", in: 1...AdminMemberList.mostOfPage)
+        let isPaged = cursor != nil || limit != nil
+        let step = limit ?? (isPaged ? AdminMemberList.usualOfPage : AdminMemberList.mostOfPage)
+        var from = cursor ?? MembersPage.start
+        var members: [UserID: String] = [:]
+        while true {
+            guard let page = try await node.membersPage(of: conversation, from: from, limit: step) else {
+                throw AdminProblem(.notManaged, "the members of this conversation were never set")
+            }
+            if isPaged { return AdminMemberList(page.members, cursor: page.next) }
+            guard page.count <= AdminMemberList.mostUnpaged else {
+                throw AdminProblem(
+                    .limit,
+                    "there are \(page.count) members: read them in pages with ?limit=\(AdminMemberList.mostOfPage), "
+                        + "then pass the cursor of each response")
+            }
+            members.merge(page.members) { first, _ in first }
+            guard let next = page.next else { return AdminMemberList(members) }
+            from = next
+        }
+    }
+}
+
+/// A request, and the names in it. They are percent-encoded, each separately: a conversation named `a/b` is `a%2Fb` in
+/// a path. A plus sign stays a plus sign, because names contain no spaces.
+struct AdminCall {
+    let request: Request
+    let context: AdminContext
+
+    /// Large enough for the members of a large conversation.
+    static let mostBytes = 4 * 1024 * 1024
+
+    /// The part of the path, as it was sent.
+    func text(_ parameter: String) -> String { context.parameters.get(parameter) ?? "" }
+
+    func user() throws(AdminProblem) -> UserID { try Self.name(text("user"), "the user") }
+
+    func conversation() throws(AdminProblem) -> ConversationID {
+        try Self.name(text("conversation"), "the conversation")
+    }
+
+    var query: AdminQuery { AdminQuery(request.uri.query) }
+
+    func users() throws(AdminProblem) -> [UserID] {
+        let users: [UserID] = try query.names("user")
+        guard !users.isEmpty else { throw AdminProblem(.badRequest, "name the users, as in ?user=alice&user=bob") }
+        return users
+    }
+
+    func body<Body: AdminRequestBody>(_: Body.Type) async throws -> Body {
+        let bytes: ByteBuffer
+        do {
+            bytes = try await request.body.collect(upTo: Self.mostBytes)
+        } catch is NIOTooManyBytesError {
+            throw AdminProblem(.tooLarge, "the body is larger than \(Self.mostBytes) bytes")
+        } catch let error as HTTPParserError {
+            throw error
+        } catch {
+            throw AdminProblem(.badRequest, "the body is incomplete")
+        }
+        do {
+            return try Body(jsonText: bytes.readableBytesView)
+        } catch let error as UnexpectedJSON {
+            throw AdminProblem(.badRequest, "the body must have the form \(Body.form); \(error)")
+        }
+    }
+
+    static func name<Kind>(_ text: some StringProtocol, _ what: String) throws(AdminProblem) -> Identifier<Kind> {
+        guard let name = percentDecoded(text) else {
+            throw AdminProblem(.badRequest, "\(what) is not percent-encoded UTF-8")
+        }
+        do {
+            return try Identifier(name)
+        } catch {
+            throw AdminProblem(.badRequest, "\(what) is not a valid name: \(error)")
+        }
+    }
+
+    /// Hummingbird's decoding passes on what is not valid; a name must not be changed.
+    static func percentDecoded(_ text: some StringProtocol) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Substring(text).utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+    }
+}
+
+/// The parameters of a query, in order. Names and values are percent-encoded.
+struct AdminQuery {
+    /// The name is the raw text if it cannot be decoded.
+    private let fields: [(name: String, value: Substring?)]
+
+    init(_ query: String?) {
+        fields = (query ?? "").utf8.split(separator: UInt8(ascii: "&")).map { field in
+            let name = Substring(field.prefix { $0 != UInt8(ascii: "=") })
+            return (
+                AdminCall.percentDecoded(name) ?? String(name),
+                name.endIndex < field.endIndex ? Substring(field[name.endIndex...].dropFirst()) : nil
+            )
+        }
+    }
+
+    /// Returns all values of the named parameter.
+    func names<Kind>(_ name: String) throws(AdminProblem) -> [Identifier<Kind>] {
+        var names: [Identifier<Kind>] = []
+        for field in fields where field.name.isSame(as: name) {
+            if let value = field.value { names.append(try AdminCall.name(value, "the \(name)")) }
+        }
+        return names
+    }
+
+    /// Returns a numeric parameter; `nil` if it is absent.
+    func number<Number: FixedWidthInteger>(
+        _ name: String, in range: ClosedRange<Number>
+    ) throws(AdminProblem) -> Number? {
+        guard let field = fields.first(where: { $0.name.isSame(as: name) }) else { return nil }
+        guard let number = field.value.flatMap({ Number(String($0)) }), range.contains(number) else {
+            throw AdminProblem(
+                .badRequest, "the \(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// Rejects every parameter except `allowed`, for requests where a misspelled parameter would change more than
+    /// intended.
+    func demand(only allowed: String) throws(AdminProblem) {
+        if let other = fields.first(where: { !$0.name.isSame(as: allowed) || $0.value == nil }) {
+            throw AdminProblem(.badRequest, "unknown parameter \(other.name); only ?\(allowed)= is supported")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+// The files that a configuration names. Secrets and keys are read with the configuration, so a worker never starts
+// without them.
+
+import NIOSSL
+import RollcallListener
+import RollcallShards
+
+extension WorkerConfiguration {
+    /// Reads the named files, except those whose keys have errors already.
+    mutating func readFiles(besides wrong: Set<String>) -> [ConfigurationProblem] {
+        var problems: [ConfigurationProblem] = []
+        func contents(_ key: String, _ path: String?) -> [UInt8]? {
+            guard let path, !wrong.contains(key) else { return nil }
+            do {
+                return try FileContents.read(path)
+            } catch {
+                problems.append(ConfigurationProblem(.unusableFile, key, value: path, error.reason))
+                return nil
+            }
+        }
+        func secret(_ key: String, _ path: String?) -> Secret? {
+            contents(key, path).map { Secret($0.trimmingWhiteSpace) }
+        }
+        func check(_ work: () throws(UnusableFile) -> Void) {
+            do throws(UnusableFile) {
+                try work()
+            } catch {
+                problems.append(ConfigurationProblem(.unusableFile, error.key, error.reason))
+            }
+        }
+
+        redis.password = contents("redis.password_file", redis.passwordFile).map { Secret($0.trimmingLineEnds) }
+        admin.token = secret("admin.token_file", admin.tokenFile)
+        admin.readToken = secret("admin.read_token_file", admin.readTokenFile)
+        admin.metricsToken = secret("admin.metrics_token_file", admin.metricsTokenFile)
+        auth.secret = secret("auth.secret_file", auth.secretFile)
+        auth.previousSecret = secret("auth.previous_secret_file", auth.previousSecretFile)
+        auth.jwks = contents("auth.jwks_file", auth.jwksFile).map { String(decoding: $0, as: UTF8.self) }
+        _ = contents("redis.sentinel_password_file", redis.sentinelPasswordFile)
+        let trust = RedisTrust(
+            authority: contents("redis.authority", redis.authority),
+            certificate: contents("redis.certificate", redis.certificate),
+            privateKey: contents("redis.private_key", redis.privateKey))
+        if trust != RedisTrust() { check { () throws(UnusableFile) in _ = try trust.context() } }
+        let edgePEM = ServerCertificate.Contents(
+            chain: contents("edge.certificate", edge.certificate), key: contents("edge.private_key", edge.privateKey))
+        let adminPEM = ServerCertificate.Contents(
+            chain: contents("admin.certificate", admin.certificate),
+            key: contents("admin.private_key", admin.privateKey),
+            clientAuthority: contents("admin.client_authority", admin.clientAuthority))
+        if let edgePEM { check { () throws(UnusableFile) in _ = try ServerCertificate(edgePEM, of: .edge) } }
+        if let adminPEM { check { () throws(UnusableFile) in _ = try ServerCertificate(adminPEM, of: .admin) } }
+        if let authority = contents("auth.jwks_authority", auth.jwksAuthority),
+            (try? NIOSSLCertificate.fromPEMBytes(authority))?.isEmpty != false
+        {
+            problems.append(
+                ConfigurationProblem(
+                    .unusableFile, "auth.jwks_authority", value: auth.jwksAuthority, "it has no certificate (PEM)"))
+        }
+        if let jwks = auth.jwks {
+            do throws(UnusableFile) {
+                _ = try KeySource.jwksFile.keys(in: Array(jwks.utf8))
+            } catch {
+                problems.append(
+                    ConfigurationProblem(.unusableFile, "auth.jwks_file", value: auth.jwksFile, error.reason))
+            }
+        }
+        return problems
+    }
+}

@@ -1,0 +1,152 @@
+// The doctor reads the configuration, this host and Redis, and says what would stop a worker, and what to do. It only
+// reads: it writes nothing, and runs no command that is slow on a large Redis.
+
+package import Logging
+import NIOCore
+import NIOPosix
+import RollcallModel
+import RollcallRedis
+import RollcallShards
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// The result of one check.
+package struct Finding: Codable, Hashable, Sendable {
+    /// The verdicts, from best to worst.
+    package enum Verdict: String, Codable, CaseIterable, Comparable, Sendable {
+        case ok
+        /// The check could not run, for example because a right is missing.
+        case skipped
+        /// It works, but operators should know about it.
+        case warning
+        /// Rollcall does not work, or not as documented.
+        case failure
+
+        package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+
+        private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    }
+
+    package var check: Check
+    package var verdict: Verdict
+    /// What was found: a sentence without initial capital and full stop.
+    package var found: String
+    /// What to do; absent if there is nothing to do.
+    package var advice: String?
+
+    package init(_ check: Check, _ verdict: Verdict, _ found: String, advice: String? = nil) {
+        (self.check, self.verdict, self.found, self.advice) = (check, verdict, found, advice)
+    }
+}
+
+/// The checks, in the order of the report. The names are stable: programs match on them.
+package enum Check: String, Codable, CaseIterable, Sendable {
+    case configuration, authentication, files, redis, version, role, eviction, rights, latency, clock
+    case openFiles = "open_files"
+    case ports
+
+    /// The name for people to read.
+    package var title: String { rawValue.replacing("_", with: " ") }
+}
+
+/// The findings about a configuration, its Redis and this host.
+package struct Examination: Codable, Sendable {
+    /// The address of Redis without its password; absent if the configuration has no valid one.
+    package var redis: String?
+    /// The worst verdict of all findings.
+    package var verdict: Finding.Verdict
+    package var findings: [Finding]
+
+    init(redis: String?, findings: [Finding]) {
+        self.redis = redis
+        self.findings = findings
+        verdict = findings.map(\.verdict).max() ?? .ok
+    }
+
+    /// The result, as the exit code reports it.
+    package enum Outcome: Sendable {
+        case fine, failures, wrongConfiguration, noRedis
+    }
+
+    /// The problem to fix first: a worker does not start with a wrong configuration, nor without Redis.
+    package var outcome: Outcome {
+        func fails(_ check: Check) -> Bool { findings.contains { $0.check == check && $0.verdict == .failure } }
+        if fails(.configuration) { return .wrongConfiguration }
+        if fails(.redis) { return .noRedis }
+        return verdict == .failure ? .failures : .fine
+    }
+}
+
+/// Examines a configuration, its Redis and this host.
+package enum Doctor {
+    /// - Parameters:
+    ///   - file: The configuration file, as given to a worker.
+    ///   - overrides: Texts by key, as given by flags.
+    package static func examine(
+        file: URL?, environment: [String: String] = ProcessInfo.processInfo.environment,
+        overrides: [String: String] = [:], logger: Logger
+    ) async -> Examination {
+        let (configuration, problems) = WorkerConfiguration.examine(
+            file: file, environment: environment, overrides: overrides)
+        let wrong = Set(problems.map(\.key))
+        let deployment =
+            wrong.contains { $0.hasPrefix("redis.") } ? nil : (try? NodeSettings(configuration))?.redis
+        let host = HostChecks(configuration: configuration, wrong: wrong, file: file?.path)
+        // The errors are reported as such, and a finding about the default in their place would mislead.
+        let sound =
+            problems.isEmpty
+            ? [Finding(.configuration, .ok, "a worker accepts it")]
+            : problems.map { Finding(.configuration, .failure, "\($0)") }
+        let risks = (host.authentication + host.files).filter { $0.verdict != .ok || problems.isEmpty }
+        let redis = await redis(configuration, deployment, logger)
+        return Examination(
+            redis: deployment.map { "\($0)" }, findings: sound + risks + redis + [host.openFiles] + (await host.ports())
+        )
+    }
+
+    private static func redis(
+        _ configuration: WorkerConfiguration, _ deployment: RedisDeployment?, _ logger: Logger
+    ) async -> [Finding] {
+        guard let deployment else { return [Finding(.redis, .skipped, "not checked: its configuration is wrong")] }
+        let reach = ReachCheck(deployment: deployment)
+        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        do {
+            let route = deployment.route(
+                credentials: try configuration.redis.credentials(for: deployment, logger: logger), on: eventLoop,
+                logger: logger)
+            let result = await Result {
+                let visit = try await RedisVisit(
+                    to: route, on: eventLoop, within: configuration.redis.connectTimeout, logger: logger)
+                let shortfall = RightsCheck.shortfall(
+                    at: route, names: KeyNames(prefix: configuration.redis.prefix), ofCluster: deployment.isCluster,
+                    on: eventLoop, within: configuration.redis.connectTimeout, logger: logger)
+                let readings = await RedisReadings(
+                    visit, user: deployment.username ?? "default", shortfall: { try await shortfall.get() })
+                await visit.close()
+                return readings
+            }
+            await route.close()
+            let checks = RedisChecks(
+                readings: try result.get(), isCluster: deployment.isCluster,
+                leeway: configuration.auth.mode == .jwt ? configuration.auth.leeway : nil)
+            return [reach.reached] + checks.findings
+        } catch {
+            return [reach.failed(error)]
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    /// The result of asynchronous work.
+    package init(_ work: () async throws -> Success) async {
+        do {
+            self = .success(try await work())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

@@ -1,0 +1,190 @@
+// What the doctor finds in a valid configuration that is a risk, and on this host: readable secrets, open files, ports.
+
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import RollcallListener
+import RollcallRedis
+import RollcallShards
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Judges a configuration and the host that a worker would run on.
+struct HostChecks {
+    let configuration: WorkerConfiguration
+    /// The keys that have errors.
+    let wrong: Set<String>
+    /// The path of the configuration file.
+    let file: String?
+
+    var authentication: [Finding] {
+        let auth = configuration.auth
+        guard auth.mode == .jwt else {
+            return [
+                Finding(
+                    .authentication, .warning,
+                    "auth.mode is insecure: anyone who can reach the edge on this machine can be any user",
+                    advice: "except for trials use jwt, with auth.secret_file or auth.jwks_file")
+            ]
+        }
+        var found: [Finding] = []
+        if auth.audience == nil, auth.jwksURL != nil || auth.jwksFile != nil {
+            found.append(
+                Finding(
+                    .authentication, .warning, "tokens that the same keys sign for other services are valid here too",
+                    advice: "set auth.audience, and auth.issuer"))
+        }
+        let retention = configuration.presence.retention
+        if let longest = auth.maxLifetime, longest > retention {
+            found.append(
+                Finding(
+                    .authentication, .warning,
+                    "a token may live for \(DurationText.text(longest)), and the revocation of its user is deleted "
+                        + "after \(DurationText.text(retention)): then the token is valid again",
+                    advice: "set auth.max_lifetime to no more than presence.retention"))
+        }
+        for (listener, host, certificate) in [
+            ("edge", configuration.edge.host, configuration.edge.certificate),
+            ("admin", configuration.admin.host, configuration.admin.certificate),
+        ] where certificate == nil && !Loopback.contains(host) {
+            found.append(
+                Finding(
+                    .authentication, .warning,
+                    "tokens are unencrypted on \(listener).host \(host) unless a proxy in front adds TLS",
+                    advice: "set \(listener).certificate and .private_key, or let only the proxy reach the port"))
+        }
+        return found.isEmpty ? [Finding(.authentication, .ok, "tokens are checked (auth.mode: jwt)")] : found
+    }
+
+    /// Secrets that others can read, or that a person typed or copied from an example.
+    var files: [Finding] {
+        let (redis, auth, admin) = (configuration.redis, configuration.auth, configuration.admin)
+        let named: [(key: String, path: String?)] =
+            [
+                ("redis.password_file", redis.passwordFile), ("redis.private_key", redis.privateKey),
+                ("redis.sentinel_password_file", redis.sentinelPasswordFile),
+                ("edge.private_key", configuration.edge.privateKey), ("admin.private_key", admin.privateKey),
+                ("auth.secret_file", auth.secretFile), ("auth.previous_secret_file", auth.previousSecretFile),
+                ("config", redis.deployment?.password == nil || wrong.contains("redis.url") ? nil : file),
+            ] + AdminRole.allCases.map { ($0.key, admin.path($0)) }
+        let secrets = named.compactMap { key, path in path.map { (key: key, path: $0, mode: Self.mode(of: $0)) } }
+        let open = secrets.filter { $0.mode & 0o007 != 0 }
+        let guessable =
+            ([("auth.secret_file", auth.secret), ("auth.previous_secret_file", auth.previousSecret)]
+            + AdminRole.allCases.map { ($0.key, admin.contents($0)) })
+            .filter { key, secret in
+                !wrong.contains(key) && secret.map { !$0.bytes.isEmpty && $0.isGuessable } ?? false
+            }
+        let found =
+            (open.isEmpty
+                ? []
+                : [
+                    Finding(
+                        .files, .warning,
+                        "every user of this machine can read "
+                            + open.map { "\($0.key) \($0.path) (\(String($0.mode, radix: 8)))" }.joined(separator: ", "),
+                        advice: "chmod o= " + open.map(\.path).joined(separator: " "))
+                ])
+            + guessable.map { key, _ in
+                Finding(
+                    .files, .warning, "the secret in \(key) can be guessed: it repeats itself, or has a common word",
+                    advice: "generate another: openssl rand -hex 32")
+            }
+        guard found.isEmpty else { return found }
+        let count = secrets.count
+        return [
+            Finding(
+                .files, .ok,
+                count == 0 ? "no file with a secret" : "\(count) with secrets, none readable by every user")
+        ]
+    }
+
+    private static func mode(of path: String) -> Int {
+        let place = URL(filePath: path).resolvingSymlinksInPath().path
+        return (try? FileManager.default.attributesOfItem(atPath: place))?[.posixPermissions] as? Int ?? 0
+    }
+
+    /// Fewer sessions than this suggest the limit of a shell, not of a server.
+    private static let fewSessions = 4_096
+
+    var openFiles: Finding {
+        let (soft, reachable) = (Int(clamping: OpenFileLimit.current.rlim_cur), OpenFileLimit.reachable)
+        let most = OpenFileLimit.sessions(files: reachable)
+        let found =
+            "\(reachable) (\(soft) now; a worker raises that), enough for \(most) sessions; "
+            + "limits.sessions is \(configuration.limits.sessions)"
+        guard most < Self.fewSessions else { return Finding(.openFiles, .ok, found) }
+        return Finding(
+            .openFiles, .warning, found, advice: "raise the hard limit (ulimit -Hn, LimitNOFILE in the unit)")
+    }
+
+    /// Listens on each port for a moment. A client that connects at that moment gets no response.
+    func ports() async -> [Finding] {
+        var findings: [Finding] = []
+        for (name, host, port) in [
+            ("edge", configuration.edge.host, configuration.edge.port),
+            ("admin", configuration.admin.host, configuration.admin.port),
+        ] where port != 0 && wrong.isDisjoint(with: ["\(name).host", "\(name).port"]) {
+            let place = "\(name) \(host):\(port)"
+            switch await Self.refusal(host, port) {
+            case nil: findings.append(Finding(.ports, .ok, "\(place) is free"))
+            case .portTaken where await isWorkerHere():
+                findings.append(Finding(.ports, .ok, "\(place) is taken, and a worker answers on the admin port"))
+            case .portTaken:
+                findings.append(
+                    Finding(
+                        .ports, .warning, "\(place) is taken",
+                        advice: "unless a worker with this configuration already runs, choose another port (0: a free "
+                            + "one)"))
+            case .notPermitted:
+                findings.append(
+                    Finding(
+                        .ports, .failure, "\(place) needs a privilege, because it is below 1024",
+                        advice: "choose another, or give the worker CAP_NET_BIND_SERVICE"))
+            case .noSuchAddress:
+                findings.append(
+                    Finding(
+                        .ports, .failure, "\(place): this machine has no such address",
+                        advice: "set \(name).host to an address of this machine, 127.0.0.1 or 0.0.0.0"))
+            case .cannotListen:
+                findings.append(
+                    Finding(.ports, .failure, "cannot listen on \(place)", advice: "set \(name).host and .port"))
+            }
+        }
+        return findings
+    }
+
+    private static func refusal(_ host: String, _ port: Int) async -> ListenError.Code? {
+        do {
+            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .bind(host: host, port: port).get()
+            try? await channel.close()
+            return nil
+        } catch {
+            return ListenError(.edge, host: host, port: port, cause: error).code
+        }
+    }
+
+    /// Whether a worker uses the configured admin port, by its public live page. No token is sent, since another program
+    /// may listen there; so the server's certificate is not verified.
+    private func isWorkerHere() async -> Bool {
+        let admin = configuration.admin
+        let host = ["0.0.0.0": "127.0.0.1", "::": "::1"][admin.host] ?? admin.host
+        let scheme = admin.certificate == nil ? "http" : "https"
+        guard let address = HTTPAddress("\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(admin.port)") else {
+            return false
+        }
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.certificateVerification = .none
+        var client = HTTPClient(address, tls: address.isSecure ? try? NIOSSLContext(configuration: tls) : nil)
+        (client.deadline, client.mostBytes) = (.seconds(1), 1 << 16)
+        guard let answer = try? await client.send(.GET, "/live"), answer.status == .ok else { return false }
+        return String(buffer: answer.body).contains("<title>Rollcall, live</title>")
+    }
+}

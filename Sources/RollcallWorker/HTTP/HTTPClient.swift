@@ -1,0 +1,154 @@
+// One HTTP request on a connection of its own: for an issuer's keys, for operators' commands, and for the doctor. The
+// server may be slow, endless or broken, and must not affect who asks.
+
+package import NIOCore
+package import NIOHTTP1
+import NIOPosix
+package import NIOSSL
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The address of a server: `http://HOST:PORT`, or `https`, and what to ask there.
+package struct HTTPAddress: CustomStringConvertible, Sendable {
+    package let host: String
+    package let port: Int
+    package let isSecure: Bool
+    /// The path and query.
+    package let uri: String
+
+    package init?(_ url: String) {
+        guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
+            ["http", "https"].contains(scheme), let host = parts.host, !host.isEmpty
+        else { return nil }
+        // An IPv6 address is in brackets in a URL, and without them for a connection.
+        self.host = host.first == "[" ? String(host.dropFirst().dropLast()) : host
+        isSecure = scheme == "https"
+        port = parts.port ?? (isSecure ? 443 : 80)
+        let path = parts.percentEncodedPath
+        uri = (path.isEmpty ? "/" : path) + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
+    }
+
+    /// The value of the `Host` header.
+    package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    package var description: String { "\(isSecure ? "https" : "http")://\(authority)" }
+}
+
+/// Asks a server.
+package struct HTTPClient: Sendable {
+    package struct Answer: Sendable {
+        package var status: HTTPResponseStatus
+        package var body = ByteBuffer()
+    }
+
+    package enum Failure: Error, CustomStringConvertible {
+        /// The connection ended before the answer was complete, or what came is not HTTP.
+        case noAnswer
+        case late(Duration)
+        case tooLarge(most: Int)
+
+        package var description: String {
+            switch self {
+            case .noAnswer: "there was no complete response"
+            case .late(let limit): "there was no complete response within \(limit)"
+            case .tooLarge(let most): "the response is larger than \(most) bytes"
+            }
+        }
+    }
+
+    package let address: HTTPAddress
+    /// The TLS context for an `https` address.
+    package let tls: NIOSSLContext?
+    /// The time limit for all of it: connecting, the request, and the complete answer.
+    package var deadline = Duration.seconds(10)
+    /// The limit on the body of the answer.
+    package var mostBytes = 16 * 1024 * 1024
+
+    package init(_ address: HTTPAddress, tls: NIOSSLContext?) {
+        (self.address, self.tls) = (address, tls)
+    }
+
+    /// Sends a request without a body. Redirects are not followed.
+    ///
+    /// - Throws: ``Failure``; errors of TLS and of the network.
+    package func send(_ method: HTTPMethod, _ uri: String, headers more: HTTPHeaders = [:]) async throws -> Answer {
+        var headers: HTTPHeaders = ["host": address.authority, "connection": "close"]
+        headers.add(contentsOf: more)
+        if method == .POST { headers.add(name: "content-length", value: "0") }
+        let head = HTTPRequestHead(version: .http1_1, method: method, uri: uri, headers: headers)
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let answer = loop.makePromise(of: Answer.self)
+        let (tls, host, deadline, mostBytes) = (tls, address.host, deadline, mostBytes)
+        let late = loop.scheduleTask(in: TimeAmount(deadline)) { answer.fail(Failure.late(deadline)) }
+        let channel = ClientBootstrap(group: loop).connectTimeout(TimeAmount(min(deadline, .seconds(5))))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls {
+                        // TLS server names cannot be IP addresses (RFC 6066). The certificate is still checked against
+                        // the address.
+                        let isIP = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+                        try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: isIP ? nil : host))
+                    }
+                    try pipeline.addHTTPClientHandlers()
+                    try pipeline.addHandler(Exchange(head, answer, mostBytes: mostBytes))
+                }
+            }
+            .connect(host: address.host, port: address.port)
+        channel.whenFailure { answer.fail($0) }
+        defer {
+            late.cancel()
+            channel.whenSuccess { $0.close(promise: nil) }
+        }
+        return try await withTaskCancellationHandler {
+            try await answer.futureResult.get()
+        } onCancel: {
+            answer.fail(CancellationError())
+        }
+    }
+
+    /// Sends the request once the connection is established, and collects the answer.
+    private final class Exchange: ChannelInboundHandler {
+        typealias InboundIn = HTTPClientResponsePart
+        typealias OutboundOut = HTTPClientRequestPart
+
+        private let head: HTTPRequestHead
+        private let promise: EventLoopPromise<Answer>
+        private let mostBytes: Int
+        private var answer: Answer?
+
+        init(_ head: HTTPRequestHead, _ promise: EventLoopPromise<Answer>, mostBytes: Int) {
+            (self.head, self.promise, self.mostBytes) = (head, promise, mostBytes)
+        }
+
+        func channelActive(context: ChannelHandlerContext) {
+            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch unwrapInboundIn(data) {
+            case .head(let head): answer = Answer(status: head.status)
+            case .body(var bytes):
+                answer?.body.writeBuffer(&bytes)
+                guard answer?.body.readableBytes ?? 0 > mostBytes else { return }
+                promise.fail(Failure.tooLarge(most: mostBytes))
+                context.close(promise: nil)
+            case .end: if let answer { promise.succeed(answer) }
+            }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            promise.fail(Failure.noAnswer)
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            promise.fail(error is HTTPParserError ? Failure.noAnswer : error)
+            context.close(promise: nil)
+        }
+    }
+}

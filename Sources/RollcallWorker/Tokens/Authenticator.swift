@@ -1,0 +1,107 @@
+// Identifies callers by their tokens. Checking a token is synchronous and shares only the keys, so each shard checks
+// tokens on its own event loop.
+
+package import Logging
+package import NIOCore
+public import RollcallModel
+public import RollcallShards
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Identifies users by their tokens.
+public struct Authenticator: Sendable, TokenVerifier {
+    private enum Mode: Sendable {
+        case insecure
+        case signed(by: KeyKeeper, rules: TokenRules)
+    }
+
+    private let mode: Mode
+
+    /// Prepares the keys.
+    ///
+    /// - Throws: ``ConfigurationProblems`` for keys that ``WorkerConfiguration/load(file:environment:overrides:)``
+    ///   would have rejected.
+    public init(_ configuration: WorkerConfiguration.Auth) throws(ConfigurationProblems) {
+        try self.init(configuration, logger: Self.logger)
+    }
+
+    /// The default logger.
+    package static var logger: Logger { Logger(label: "rollcall.authentication") }
+
+    /// - Parameter logger: Logs when keys are reloaded, or cannot be.
+    package init(_ configuration: WorkerConfiguration.Auth, logger: Logger) throws(ConfigurationProblems) {
+        guard configuration.mode == .jwt else {
+            mode = .insecure
+            return
+        }
+        let files: [KeySource: String?] = [
+            .secret: configuration.secretFile, .previousSecret: configuration.previousSecretFile,
+            .jwksFile: configuration.jwksFile,
+        ]
+        let keeper = KeyKeeper(
+            try VerificationKeys(configuration), files: files.compactMapValues(\.self), logger: logger,
+            fetch: configuration.jwksURL.map {
+                KeySetFetch(url: $0, authority: configuration.jwksAuthority).contents
+            })
+        let rules = TokenRules(
+            issuer: configuration.issuer, audience: configuration.audience, leeway: configuration.leeway,
+            maxLifetime: configuration.maxLifetime)
+        mode = .signed(by: keeper, rules: rules)
+    }
+
+    /// Keeps the keys in sync with their files and their URL, until the task is cancelled. Call it once; without it the
+    /// keys never change.
+    public func run() async {
+        if case .signed(let keeper, _) = mode { await keeper.run() }
+    }
+
+    /// Checks a token.
+    ///
+    /// A token is valid from its `nbf` to its `exp`, extended by the leeway at both ends.
+    ///
+    /// - Parameters:
+    ///   - device: The client's name for its device. The token's own `device` takes precedence, and must not differ
+    ///     from it.
+    ///   - now: The time of day on this machine.
+    public func authenticate(
+        token: String, device: DeviceID?, now: Date = .now
+    ) throws(AuthenticationError) -> Identity {
+        switch mode {
+        case .insecure:
+            Identity(user: try user(named: token), device: try Identity.device(device), expires: nil)
+        case .signed(let keeper, let rules):
+            try rules.identity(try SignedToken(token).claims(signedBy: keeper.keys), device: device, now: now)
+        }
+    }
+
+    package func identity(token: String, device: DeviceID?) throws(AuthenticationError) -> Identity {
+        try authenticate(token: token, device: device)
+    }
+
+    package func lookAgain(
+        after error: AuthenticationError, on eventLoop: any EventLoop
+    ) throws(AuthenticationError) -> EventLoopFuture<Void> {
+        guard error.mayBeNewKey, case .signed(let keeper, _) = mode, keeper.canLearn else { throw error }
+        guard let later = keeper.lookAgain(on: eventLoop) else {
+            throw AuthenticationError(.keysUnavailable, "too many tokens are waiting for new keys")
+        }
+        return later
+    }
+
+    package func final(_ error: AuthenticationError) -> AuthenticationError {
+        guard error.mayBeNewKey, case .signed(let keeper, _) = mode, keeper.isInTheDark else { return error }
+        return AuthenticationError(.keysUnavailable, "the worker cannot fetch its keys at the moment")
+    }
+
+    private func user(named token: String) throws(AuthenticationError) -> UserID {
+        do {
+            return try UserID(token)
+        } catch {
+            throw AuthenticationError(.malformed, "the token must be the user's name: \(error)")
+        }
+    }
+}

@@ -1,0 +1,204 @@
+// Keeps keys in sync with their sources, because issuers rotate keys without notice. Files are checked every second.
+// The URL is fetched at intervals, and whenever a token names an unknown key, but with a minimum pause so that invented
+// key IDs cannot flood the issuer. If a source fails, its last good keys stay in use.
+
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import RollcallShards
+
+/// The keys of one worker, for all its event loops.
+final class KeyKeeper: Sendable {
+    /// The minimum time between two fetches.
+    static let pause = Duration.seconds(3)
+    /// When to fetch the URL again, after a success and after a failure.
+    static let refresh = (usual: Duration.seconds(300), afterFailure: Duration.seconds(15))
+    /// The most tokens that may wait for keys. Clients beyond this limit must retry later.
+    static let mostWaiting = 1024
+
+    typealias Fetch = @Sendable () async throws -> [UInt8]
+
+    fileprivate struct State {
+        var keys: VerificationKeys
+        var waiting: [EventLoopPromise<Void>] = []
+        /// Whether `run()` is active, so that waiting tokens get an answer.
+        var isRunning = false
+        /// Whether the last fetch of the URL failed.
+        var hasFailed = false
+    }
+
+    private let state: NIOLockedValueBox<State>
+    private let files: [FollowedFiles<[VerificationKeys.Key]>]
+    private let fetch: Fetch?
+    private let logger: Logger
+    /// Whether an unknown key may become known later.
+    let canLearn: Bool
+    private let (calls, callIn) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    /// - Parameters:
+    ///   - keys: The keys read at startup.
+    ///   - files: The paths to watch.
+    ///   - fetch: Fetches the URL, if there is one.
+    init(_ keys: VerificationKeys, files: [KeySource: String], logger: Logger, fetch: Fetch?) {
+        let state = NIOLockedValueBox(State(keys: keys))
+        self.state = state
+        self.logger = logger
+        self.fetch = fetch
+        canLearn = fetch != nil || files[.jwksFile] != nil
+        self.files = files.map { source, path in
+            FollowedFiles(
+                [(source.setting, path)], value: keys.keys(of: source),
+                parse: { contents throws(UnusableFile) in try source.keys(in: contents[0]) },
+                report: { result, isFirst in
+                    switch result {
+                    case .success(let keys): state.take(keys, from: source, logger, quietly: isFirst)
+                    case .failure(let error): logger.keep(source, because: error.reason)
+                    }
+                })
+        }
+    }
+
+    /// The current keys.
+    var keys: VerificationKeys { state.withLockedValue { $0.keys } }
+
+    /// Whether the missing key may exist but the URL could not be fetched.
+    var isInTheDark: Bool { state.withLockedValue { $0.hasFailed } }
+
+    /// Looks for unknown keys.
+    ///
+    /// - Returns: A future that completes when the sources have been read, successfully or not; `nil` if too many
+    ///   tokens wait.
+    func lookAgain(on eventLoop: any EventLoop) -> EventLoopFuture<Void>? {
+        let promise = eventLoop.makePromise(of: Void.self)
+        let isWelcome = state.withLockedValue { state in
+            guard state.isRunning, state.waiting.count < Self.mostWaiting else { return false }
+            state.waiting.append(promise)
+            return true
+        }
+        guard isWelcome else {
+            promise.succeed()
+            return nil
+        }
+        callIn.yield()
+        return promise.futureResult
+    }
+
+    /// Keeps the keys current until the task is cancelled.
+    func run() async {
+        state.withLockedValue { $0.isRunning = true }
+        await withTaskGroup(of: Void.self) { group in
+            if !files.isEmpty { group.addTask { await self.watchFiles() } }
+            if let fetch {
+                group.addTask { await self.answerCalls(fetch) }
+                group.addTask { await self.callNowAndThen() }
+            }
+        }
+        state.withLockedValue { $0.isRunning = false }
+        answerWaiting()
+    }
+}
+
+extension KeyKeeper {
+    private func watchFiles() async {
+        while !Task.isCancelled {
+            // Waiting tokens do not wait for the file to settle.
+            let isAwaited = fetch == nil && state.withLockedValue { !$0.waiting.isEmpty }
+            for file in files { file.look(waiting: !isAwaited) }
+            if fetch == nil { answerWaiting() }
+            try? await Task.sleep(for: FileWatch.interval)
+        }
+    }
+
+    private func answerCalls(_ fetch: Fetch) async {
+        for await _ in calls {
+            // Tokens that arrive during this fetch wait for the next one, since this response may be older than their
+            // key.
+            let waiting = takeWaiting()
+            await ask(fetch)
+            waiting.forEach { $0.succeed() }
+            try? await Task.sleep(for: Self.pause)
+        }
+    }
+
+    private func ask(_ fetch: Fetch) async {
+        do {
+            let fetched = try KeySource.jwksURL.keys(in: try await fetch())
+            state.take(fetched, from: .jwksURL, logger, quietly: !keys.keys(of: .jwksURL).isEmpty)
+            state.withLockedValue { $0.hasFailed = false }
+        } catch {
+            state.withLockedValue { $0.hasFailed = true }
+            logger.keep(.jwksURL, because: (error as? UnusableFile)?.reason ?? "\(error)")
+        }
+    }
+
+    private func callNowAndThen() async {
+        while !Task.isCancelled {
+            callIn.yield()
+            try? await Task.sleep(for: Self.pause)
+            try? await Task.sleep(for: isInTheDark ? Self.refresh.afterFailure : Self.refresh.usual)
+        }
+        callIn.finish()
+    }
+
+    private func answerWaiting() {
+        takeWaiting().forEach { $0.succeed() }
+    }
+
+    private func takeWaiting() -> [EventLoopPromise<Void>] {
+        state.withLockedValue { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+    }
+}
+
+extension NIOLockedValueBox<KeyKeeper.State> {
+    fileprivate func take(_ keys: [VerificationKeys.Key], from source: KeySource, _ logger: Logger, quietly: Bool) {
+        withLockedValue { $0.keys.replace(source, with: keys) }
+        guard !quietly else { return }
+        logger.info("keys read", metadata: ["source": "\(source.setting)", "keys": "\(keys.count)"])
+    }
+}
+
+extension Logger {
+    fileprivate func keep(_ source: KeySource, because reason: String) {
+        self.error(
+            "keys cannot be read; the previous ones stay in use",
+            metadata: ["source": "\(source.setting)", "reason": "\(reason)"])
+    }
+}
+
+/// Fetches a key set from its issuer's server.
+struct KeySetFetch: Sendable {
+    let url: String
+    /// A file with CA certificates for the server, if the system does not trust its CA.
+    var authority: String?
+    /// The time limit for the whole response.
+    var deadline = Duration.seconds(3)
+
+    /// - Throws: If there is no complete response in time, its status is not 200, or it is too large. Redirects are not
+    ///   followed, so keys come only from the configured URL.
+    func contents() async throws -> [UInt8] {
+        guard let address = HTTPAddress(url) else { throw Unexpected(description: "auth.jwks_url is not an address") }
+        var client = HTTPClient(address, tls: try address.isSecure ? context() : nil)
+        client.deadline = deadline
+        client.mostBytes = FileContents.mostBytes
+        let answer = try await client.send(
+            .GET, address.uri, headers: ["accept": "application/jwk-set+json, application/json"])
+        guard answer.status == .ok else { throw Unexpected(description: "the response is \(answer.status)") }
+        return Array(answer.body.readableBytesView)
+    }
+
+    private func context() throws -> NIOSSLContext {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if let authority { tls.additionalTrustRoots = [.file(authority)] }
+        return try NIOSSLContext(configuration: tls)
+    }
+
+    private struct Unexpected: Error, CustomStringConvertible {
+        let description: String
+    }
+}
