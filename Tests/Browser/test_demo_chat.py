@@ -20,6 +20,19 @@ def test_typing_shows_on_the_others_and_clears_on_send(demo, devices):
     assert "Bob’s phone" in demo.text("#told"), "the timeline says who was told"
 
 
+def test_the_list_of_conversations_is_live(demo, devices):
+    alice, bob, _ = devices
+    demo.press(f"{bob.root} .back")
+    row = f"{bob.root} .row[value=direct]"
+    assert demo.text(f"{row} bdi") == "Alice"
+    alice.field.send_keys("Hi")
+    demo.until("the row shows who types", "document.querySelector(arguments[0]).textContent.includes('typing…')", row)
+    alice.field.send_keys(Keys.ENTER)
+    demo.until("then the message", "document.querySelector(arguments[0]).textContent.includes('Alice: Hi')", row)
+    demo.press(row)
+    bob.has_message("Hi")
+
+
 @soak
 def test_x3_names_and_faces_never_swap_places(demo):
     demo.press("#group")

@@ -17,7 +17,7 @@ struct DevTests {
         let page = try #require(URL(string: dev.ready.page))
         let (html, _) = try await URLSession.shared.data(from: page)
         #expect(String(decoding: html, as: UTF8.self).contains("<title>Rollcall</title>"))
-        for name in ["demo.js", "rollcall.js", "styles/page.css", "icon.svg", "settings.json"] {
+        for name in ["demo.js", "rollcall.js", "demo.css", "icon.svg", "settings.json"] {
             let (_, response) = try await URLSession.shared.data(from: page.appending(path: name))
             #expect((response as? HTTPURLResponse)?.statusCode == 200, "\(name)")
         }

@@ -137,11 +137,11 @@ struct WatchTests {
     @Test("a language is found by any of its names, and an unknown one is answered with the list")
     func languages() throws {
         for name in ["de", "DE", "de-AT", "de_AT.UTF-8", "gsw"] {
-            #expect(try LanguageOption.language(named: name).id == "de")
+            #expect(try Watch.language(named: name).id == "de")
         }
-        #expect(try LanguageOption.language(named: "en_GB").id == "en")
+        #expect(try Watch.language(named: "en_GB").id == "en")
         for name in ["sv", "", "c", "\u{1B}[2J"] {
-            let error = #expect(throws: (any Error).self) { try LanguageOption.language(named: name) }
+            let error = #expect(throws: (any Error).self) { try Watch.language(named: name) }
             let text = error.map { "\($0)" } ?? ""
             for language in Language.all { #expect(text.contains("\(language.id) (\(language.name))")) }
             #expect(!text.contains("\u{1B}"))

@@ -13,10 +13,7 @@ struct LivePage: Hashable {
     private let bytes: [UInt8]
 
     /// In the order of `CPages.c`.
-    private static let all = [
-        "asker.js", "chart.js", "charts.css", "dom.js", "figures.js", "history.js", "icon.svg", "live.css",
-        "live.html", "live.js", "lookup.js", "tables.js", "words.js",
-    ].enumerated().map { number, name in
+    private static let all = ["live.html", "live.css", "live.js", "icon.svg"].enumerated().map { number, name in
         LivePage(name: name, type: type(of: name), bytes: Array(String(cString: live_file(Int32(number))).utf8))
     }
 

@@ -1,30 +1,26 @@
 // The demo page: a chat on three devices, six bots who chat with each other, and everything that can fail.
 
-import { Chat } from "./model/chat.js";
-import { Crowd } from "./model/crowd.js";
-import { BEGINS_TYPING, Device, ENDS_TYPING } from "./model/device.js";
-import { BOTS, CONVERSATIONS, nameOf } from "./model/people.js";
-import { currentSettings, edgesOf, settingsOnceStarted } from "./model/settings.js";
-import { Timeline } from "./model/timeline.js";
-import { languageSwitch, themeSwitch } from "./views/appearance.js";
-import { listCommands } from "./views/commands.js";
-import { Deployment } from "./views/deployment.js";
-import { Frame } from "./views/frame.js";
-import { Speaker } from "./views/speaker.js";
-import { Steps } from "./views/steps.js";
-import { Told } from "./views/told.js";
-import { language } from "./model/language.js";
-import { setText } from "./parts.js";
+import { BOTS, CONVERSATIONS, Chat, nameOf } from "./chat.js";
+import { Crowd } from "./crowd.js";
+import { BEGINS_TYPING, Device, ENDS_TYPING } from "./device.js";
+import { Deployment, Steps, Timeline, listCommands } from "./lab.js";
+import { Speaker, language, setText, themeSwitch } from "./language.js";
+import { Frame } from "./screen.js";
 
 const TYPING_HINT = "Others are told once a text has stood for 300 ms, which the figures include.";
-/**
- * How often an open page checks whether `rollcall dev` was restarted, while no device is connected, in milliseconds.
- */
-const LOOK_INTERVAL = 3_000;
-
 const element = (id) => document.getElementById(id);
-const settings = await settingsOnceStarted(() => { element("starting").hidden = false; });
+
+/** What `rollcall dev` reports: its workers, and which parts are down. Null if it is about to start, or gone. */
+const currentSettings = () => fetch("settings.json").then((answer) => (answer.ok ? answer.json() : null), () => null);
+const edgesOf = ({ workers }) => workers.map(({ edge }) => edge);
+
+let settings;
+while (!(settings = await currentSettings())) {
+  element("starting").hidden = false;
+  await new Promise((resolve) => { setTimeout(resolve, 300); });
+}
 element("starting").remove();
+
 /** Distinguishes this window's devices from those of other windows. */
 const suffix = Math.random().toString(36).slice(2, 5);
 const edges = edgesOf(settings);
@@ -33,7 +29,7 @@ let nextEdge = 0;
 let isCrowdWanted = false;
 
 const chat = new Chat();
-const timeline = new Timeline();
+const timeline = new Timeline(element("told"));
 const crowd = new Crowd({ chat, urlsFor, suffix });
 const deployment = new Deployment(settings, element("deployment"));
 const speaker = new Speaker(element("announcement"));
@@ -61,12 +57,12 @@ function addFrame(device) {
   speaker.add(device, frame.element);
   frame.field.addEventListener("input", () => {
     if (frame.field.value.trim()) timeline.continued(`${label}: typing`, label, TYPING_HINT);
-    else timeline.withdrawn(label);
+    else timeline.over(label);
   });
-  frame.controls.addEventListener("acted", ({ detail }) => timeline.acted(detail.title, detail));
+  frame.addEventListener("acted", ({ detail }) => timeline.acted(detail.title, detail));
   device.addEventListener("sends", () => timeline.acted(`${label}: message sent`));
   device.addEventListener("told", ({ detail }) => told(label, detail));
-  device.addEventListener("changed", showDevices);
+  for (const what of ["changed", "conversation"]) device.addEventListener(what, show);
   return frame;
 }
 
@@ -79,14 +75,18 @@ function told(who, { what, user, status, isOwn }) {
   if (user === "bob" && status === "offline") steps.done("drop");
 }
 
-function showConversation(name) {
-  for (const frame of frames) frame.show(CONVERSATIONS[name]);
-  for (const tab of element("conversations").children) tab.setAttribute("aria-pressed", String(tab.value === name));
-  element("crowd").hidden = name !== "group";
-  if (name !== "group") return;
+/** Shows how many devices each worker holds, and which conversation all devices have open, if they agree. */
+function show() {
+  deployment.showDevices([...devices, ...crowd.bots].map(({ worker }) => worker));
+  for (const tab of element("conversations").children) {
+    const isOpen = devices.every(({ conversation }) => conversation === CONVERSATIONS[tab.value]);
+    tab.setAttribute("aria-pressed", String(isOpen));
+  }
+  if (!devices.some(({ conversation }) => conversation === CONVERSATIONS.group)) return;
+  if (!isCrowdWanted) steps.done("group");
   isCrowdWanted = true;
+  element("crowd").hidden = false;
   showCrowd();
-  steps.done("group");
 }
 
 /** Runs the bots only in a visible window. A hidden window leaves them to another. */
@@ -95,40 +95,34 @@ function showCrowd() {
   else crowd.close();
 }
 
-function showDevices() { deployment.showDevices([...devices, ...crowd.bots].map(({ worker }) => worker)); }
-
-/** Reloads the page if `rollcall dev` was restarted: its workers have new addresses. */
-async function lookForAnother() {
-  if (devices.some(({ isConnected }) => isConnected)) return;
-  const now = await currentSettings();
-  if (now && String(edgesOf(now)) !== String(edges)) location.reload();
-}
-
-/** Shows which parts are down: another window may have killed one. */
-async function lookForDown() {
-  const now = await currentSettings();
-  if (now) deployment.showDown(now.down);
-}
-
-element("conversations").addEventListener("click", ({ target }) => target.value && showConversation(target.value));
-element("crowd").addEventListener("click", () => crowd.isPaused ? crowd.play() : crowd.pause());
+element("conversations").addEventListener("click", ({ target }) => {
+  if (target.value) for (const device of devices) device.show(CONVERSATIONS[target.value]);
+});
+element("crowd").addEventListener("click", () => crowd.togglePause());
 crowd.addEventListener("changed", () => (
   setText(element("crowd"), crowd.isPaused ? "Let the bots go on" : "Pause the bots")));
 deployment.addEventListener("acted", ({ detail }) => timeline.acted(detail.title, detail));
-deployment.addEventListener("done", ({ detail }) => detail.verb === "crash" && steps.done("crash"));
+deployment.addEventListener("crashed", () => steps.done("crash"));
 language.addEventListener("changed", () => steps.done("language"));
-setInterval(showDevices, 1_000);
-setInterval(lookForAnother, LOOK_INTERVAL);
 document.addEventListener("visibilitychange", showCrowd);
-addEventListener("focus", lookForDown);
+setInterval(show, 1_000);
+// If `rollcall dev` was restarted, its workers have new addresses.
+setInterval(async () => {
+  const now = devices.some(({ isConnected }) => isConnected) ? null : await currentSettings();
+  if (now && String(edgesOf(now)) !== String(edges)) location.reload();
+}, 3_000);
+// Another window may have killed a part.
+addEventListener("focus", async () => {
+  const now = await currentSettings();
+  if (now) deployment.showDown(now.down);
+});
 // The devices belong to this window. They are closed with it, and a restored page starts with new ones.
 addEventListener("pagehide", () => [...devices, ...crowd.bots].forEach(({ client }) => client.close()));
 addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 
-new Told(timeline, element("told")).show();
-languageSwitch(element("language"));
+language.fill(element("language"));
 themeSwitch(element("theme"));
 listCommands(element("commands"), settings, CONVERSATIONS.direct.id);
-showConversation("direct");
+show();
 // Typing can begin at once, except on touch screens, where focus would open the keyboard.
 if (!matchMedia("(pointer: coarse)").matches) frames[0].field.focus({ preventScroll: true });

@@ -12,120 +12,128 @@ final class Child: Sendable {
     let pid: pid_t
     /// The lines that the child prints, until it ends. For one reader.
     let lines: AsyncStream<String>
+    /// How it ends: `was killed by signal 9`, `ended with exit code 1`. Waiting for it does not end with the task's
+    /// cancellation, since that is when it is needed.
+    let ending: Task<String, Never>
 
-    private let lifeline: FileHandle
-    private let ended = Eventual<Ending>()
-    private let state = Mutex(State())
-
-    private struct State {
-        var wasStopped = false
-        /// Whether its process id may belong to another process by now.
-        var wasReaped = false
-    }
-
-    /// How a child ended.
-    enum Ending: Hashable, Sendable, CustomStringConvertible {
-        case exited(Int32)
-        case signalled(Int32)
-
-        /// Decodes the status from `waitpid`.
-        init(status: Int32) {
-            let signal = status & 0x7F
-            self = signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
-        }
-
-        var description: String {
-            switch self {
-            case .exited(let code): "ended with exit code \(code)"
-            case .signalled(let number): "was killed by signal \(number)"
-            }
-        }
-    }
+    private let input: FileHandle
+    private let state: Mutex<(wasStopped: Bool, wasReaped: Bool)>
 
     /// Starts a program.
     ///
     /// - Parameter errors: called with the lines of its standard error. By default, these are among ``lines``.
     init(_ name: String, program: URL, arguments: [String], errors: (@Sendable (String) -> Void)? = nil) throws {
         let (input, output, errorOutput) = (Pipe(), Pipe(), Pipe())
-        self.name = name
-        lifeline = input.fileHandleForWriting
-        pid = try Spawn.start(
+        let pid = try Spawn.start(
             program, arguments, input: input.fileHandleForReading.fileDescriptor,
             output: output.fileHandleForWriting.fileDescriptor,
             errors: (errors == nil ? output : errorOutput).fileHandleForWriting.fileDescriptor)
-        try input.fileHandleForReading.close()
-        try output.fileHandleForWriting.close()
-        try errorOutput.fileHandleForWriting.close()
-        lines = Self.lines(of: output)
-        if let errors { LineReader.read(errorOutput, line: errors, end: {}) }
-        awaitEnd()
-    }
-
-    /// Waits until the child has ended.
-    var ending: Ending {
-        get async { await ended.value }
-    }
-
-    /// Whether ``stop(patience:)`` or ``crash()`` was called, so that the end is expected.
-    var wasStopped: Bool { state.withLock(\.wasStopped) }
-
-    /// Sends SIGTERM, and SIGKILL after `patience`, and waits until the child has ended. It also completes if the task
-    /// is cancelled, since that is when it is needed.
-    func stop(patience: DispatchTimeInterval = .seconds(10)) async {
-        state.withLock { $0.wasStopped = true }
-        signal(SIGTERM)
-        let insist = DispatchWorkItem { self.signal(SIGKILL) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + patience, execute: insist)
-        _ = await ending
-        insist.cancel()
-    }
-
-    /// Like ``stop(patience:)`` after a pause, unless the task is cancelled during the pause.
-    func stop(after pause: Duration) async throws {
-        try await Task.sleep(for: pause)
-        await stop()
-    }
-
-    /// Kills the child with SIGKILL, like a crash, and waits until it has ended.
-    func crash() async {
-        state.withLock { $0.wasStopped = true }
-        signal(SIGKILL)
-        _ = await ending
-    }
-
-    /// Writes a line to the child's standard input, if the child still reads it.
-    func say(_ line: String) {
-        try? lifeline.write(contentsOf: Data((line + "\n").utf8))
-    }
-
-    /// Closes the child's standard input.
-    func letGo() {
-        try? lifeline.close()
-    }
-
-    private func signal(_ number: Int32) {
-        state.withLock { if !$0.wasReaped { kill(pid, number) } }
-    }
-
-    private func awaitEnd() {
+        for handle in [input.fileHandleForReading, output.fileHandleForWriting, errorOutput.fileHandleForWriting] {
+            try handle.close()
+        }
+        (self.name, self.pid, self.input) = (name, pid, input.fileHandleForWriting)
+        state = Mutex((false, false))
+        // If the reader is slow, the oldest lines are dropped. The child must not wait.
+        lines = AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { lines in
+            Self.read(output, line: { lines.yield($0) }, end: { lines.finish() })
+        }
+        if let errors { Self.read(errorOutput, line: errors, end: {}) }
+        let (statuses, status) = AsyncStream.makeStream(of: Int32.self)
+        ending = Task.detached {
+            let status = await statuses.first { _ in true } ?? 0
+            return status & 0x7F == 0
+                ? "ended with exit code \(status >> 8 & 0xFF)" : "was killed by signal \(status & 0x7F)"
+        }
         Thread.detachNewThread { [self] in
             // The process id stays reserved until the child is reaped. No signal may be sent during or after that,
             // because another process may have the id.
             var information = siginfo_t()
             while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
-            var status: Int32 = 0
+            var value: Int32 = 0
             state.withLock {
-                waitpid(pid, &status, 0)
+                waitpid(pid, &value, 0)
                 $0.wasReaped = true
             }
-            ended.settle(Ending(status: status))
+            status.yield(value)
+            status.finish()
         }
     }
 
-    private static func lines(of output: Pipe) -> AsyncStream<String> {
-        // If the reader is slow, the oldest lines are dropped. The child must not wait.
-        AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { lines in
-            LineReader.read(output, line: { lines.yield($0) }, end: { lines.finish() })
+    /// Whether ``stop()`` or ``crash()`` was called, so that the end is expected.
+    var wasStopped: Bool { state.withLock { $0.wasStopped } }
+
+    /// Sends SIGTERM, and SIGKILL after ten seconds, and waits until the child has ended.
+    func stop() async {
+        signal(SIGTERM)
+        let insist = DispatchWorkItem { self.signal(SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 10, execute: insist)
+        _ = await ending.value
+        insist.cancel()
+    }
+
+    /// Kills the child like a crash, and waits until it has ended.
+    func crash() async {
+        signal(SIGKILL)
+        _ = await ending.value
+    }
+
+    private func signal(_ number: Int32) {
+        state.withLock {
+            $0.wasStopped = true
+            if !$0.wasReaped { kill(pid, number) }
         }
     }
+
+    /// Writes a line to the child's standard input, if the child still reads it.
+    func say(_ line: String) {
+        try? input.write(contentsOf: Data((line + "\n").utf8))
+    }
+
+    /// Closes the child's standard input.
+    func letGo() {
+        try? input.close()
+    }
+
+    /// Reads a pipe line by line, on a separate thread.
+    private static func read(
+        _ pipe: Pipe, line: @escaping @Sendable (String) -> Void, end: @escaping @Sendable () -> Void
+    ) {
+        nonisolated(unsafe) var rest = Data()  // used only by the reading thread
+        DescriptorReader.read(
+            pipe.fileHandleForReading,
+            bytes: { bytes in
+                rest.append(bytes)
+                while let newline = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    line(String(decoding: rest[..<newline], as: UTF8.self))
+                    rest.removeSubrange(...newline)
+                }
+                return true
+            },
+            end: end)
+    }
+}
+
+/// Something that is needed cannot start, or ended although nobody asked for it.
+struct PartFailed: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// The paths of programs.
+enum Program {
+    /// Returns the program of this name in `PATH`.
+    static func find(_ name: String) throws -> URL {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        let candidates = folders.map { URL(fileURLWithPath: String($0)).appending(path: name) }
+        guard let program = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }) else {
+            throw PartFailed("\(name) is not installed: run `make setup`, or install Redis 6.2 or later")
+        }
+        return program
+    }
+
+    /// The running program.
+    static var own: URL { Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0]) }
 }

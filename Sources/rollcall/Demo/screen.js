@@ -1,0 +1,311 @@
+// A device on the page: its screen with the list of conversations and a chat, and the controls below.
+
+import { groupCount, lastSeenText, lastSeenValidity, presenceDot, presenceText, typingText } from "./rollcall.js";
+import { CONVERSATIONS, hueOf, nameOf } from "./chat.js";
+import { language, make, setText } from "./language.js";
+
+const MINUTE = 60_000;
+/** From how many typing users the text is "Several people": a phone has room for two names. */
+const SEVERAL = { phone: 3, laptop: undefined };
+/** How many avatars of typing users are shown. */
+const FACES = 3;
+
+const SILENT = "No goodbye: the others see it once 5 s of grace have passed, unless the device is back by then.";
+const SAID = "The device says so itself: the others see it at once, unless another device says more.";
+/** What each button does to a device, how that is called, what to expect, and whether the user may seem to leave. */
+const ACTS = {
+  active: ["in use again", SAID, false, (device) => device.become("active")],
+  idle: ["idle", SAID, false, (device) => device.become("idle")],
+  background: ["app to the background", SAID, true, (device) => device.become("background")],
+  drop: ["network dropped", SILENT, true, (device) => device.dropNetwork()],
+  restore: ["network back", "The client comes back by itself.", false, (device) => device.restoreNetwork()],
+  quit: ["force-quit", SILENT, true, ({ client }) => client.disconnect({ goodbye: false })],
+  leave: ["signed out", SAID, true, ({ client }) => client.disconnect({ goodbye: true })],
+  open: ["app opened", SAID, false, (device) => device.open()],
+};
+
+/** Returns a copy of a template's element, and its parts by the names in `data-part`. */
+export function build(template) {
+  const element = document.getElementById(template).content.firstElementChild.cloneNode(true);
+  const parts = {};
+  for (const part of element.querySelectorAll("[data-part]")) parts[part.dataset.part] = part;
+  return { element, parts };
+}
+
+/** Creates a user's avatar. It is hidden from screen readers, because text beside it says the same. */
+function avatar(user) {
+  const initial = [...new Intl.Segmenter().segment(nameOf(user))][0]?.segment.toUpperCase() ?? "";
+  const element = make("span", initial, "avatar");
+  element.style.setProperty("--hue", hueOf(user));
+  element.ariaHidden = "true";
+  return element;
+}
+
+/** One device on the page. Emits `acted` for each act of its user, with the timeline's data in the detail. */
+export class Frame extends EventTarget {
+  #device;
+  #parts;
+  /** The avatars that show a presence, by user. */
+  #faces = new Map();
+  #rows = new Map();
+  /** The items of messages, by id. */
+  #bubbles = new Map();
+  #typists = "";
+  #timer;
+
+  constructor(device) {
+    super();
+    this.#device = device;
+    const { element, parts } = build("device-template");
+    Object.assign(this, { element, field: parts.field });
+    this.#parts = parts;
+    Object.assign(element.dataset, { kind: device.kind, device: `${device.user}-${device.kind}` });
+    element.setAttribute("aria-label", device.label);
+    parts.label.textContent = device.label;
+    parts.controls.setAttribute("aria-label", `What happens to ${device.label}`);
+    this.#listRows();
+    const on = (what, show) => device.addEventListener(what, show);
+    on("changed", () => [this.#showState(), this.#showHeader(), this.#showTyping()]);
+    on("presence", () => this.#showHeader());
+    on("typing", () => [this.#showHeader(), this.#showTyping()]);
+    on("messages", () => [this.#showMessages(), this.#showHeader()]);
+    on("conversation", () => this.#rebuild());
+    language.addEventListener("changed", () => [this.#speak(), this.#rebuild()]);
+    this.#listen();
+    this.#speak();
+    this.#rebuild();
+  }
+
+  control(name) { return this.#parts[name]; }
+
+  #listen() {
+    const { field, composer, curtain, back, controls } = this.#parts;
+    field.addEventListener("input", () => this.#device.edited(field.value));
+    composer.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const text = field.value.trim();
+      field.value = "";
+      if (text) this.#device.send(text);
+    });
+    curtain.addEventListener("click", () => {
+      if (this.#device.isOpen) this.#device.become("active");
+      else this.#device.open();
+      field.focus();
+    });
+    back.addEventListener("click", () => {
+      this.#device.show(null);
+      this.#rows.values().next().value.focus();
+    });
+    controls.addEventListener("click", ({ target }) => this.#pressed(target.closest("button")));
+    setInterval(() => this.#tick(), 10_000);
+  }
+
+  #pressed(button) {
+    if (!button) return;
+    const [title, hint, verdict, act] = ACTS[button.value];
+    this.dispatchEvent(new CustomEvent("acted", { detail: { title: `${this.#device.label}: ${title}`, hint, verdict } }));
+    const hadFocus = document.activeElement === button;
+    act(this.#device);
+    // The focus moves from a button that disappears to the one that replaces it.
+    if (hadFocus && button.hidden) this.#parts.controls.querySelector(".actions button:not([hidden])")?.focus();
+  }
+
+  /** The list of conversations: a row each, with who types there or the last message. */
+  #listRows() {
+    for (const [name, conversation] of Object.entries(CONVERSATIONS)) {
+      const { element, parts } = build("row-template");
+      const other = this.#device.otherIn(conversation);
+      setText(parts.title, conversation.title ?? nameOf(other));
+      const face = other ? avatar(other) : make("span", "🏞️", "avatar group");
+      parts.face.replaceWith(face);
+      Object.assign(element, { value: name, parts, face, conversation });
+      element.addEventListener("click", () => {
+        this.#device.show(conversation);
+        this.#parts.field.focus({ preventScroll: true });
+      });
+      this.#rows.set(conversation, element);
+    }
+    this.#parts.rows.append(...this.#rows.values());
+  }
+
+  #rebuild() {
+    const { conversation } = this.#device;
+    const { element, face, title, members, field, messages } = { ...this.#parts, element: this.element };
+    element.dataset.view = conversation ? "chat" : "list";
+    field.value = "";
+    this.#typists = "";
+    if (conversation) {
+      const other = this.#device.otherIn(conversation);
+      title.textContent = conversation.title ?? nameOf(other);
+      members.hidden = other !== null;
+      this.#faces = new Map((other ? [other] : conversation.members).map((user) => [user, avatar(user)]));
+      face.replaceChildren(other ? this.#faces.get(other) : make("span", "🏞️", "avatar group"));
+      members.replaceChildren(...other ? [] : conversation.members.map((user) => this.#member(user)));
+      this.#bubbles.clear();
+      messages.replaceChildren(make("li", language.today, "day"));
+      messages.classList.remove("live");
+      this.#showMessages();
+      messages.classList.add("live");
+      messages.scrollTop = messages.scrollHeight;
+    }
+    this.#showState();
+    this.#showHeader();
+    this.#showTyping();
+  }
+
+  #member(user) {
+    const item = Object.assign(make("li"), { title: nameOf(user) });
+    item.append(this.#faces.get(user), make("span", "", "unseen"));
+    return item;
+  }
+
+  /** The list, and the other user or the title, and below it who is typing, or else who is online. */
+  #showHeader() {
+    const { presences, typing, conversation, isConnected, client } = this.#device;
+    for (const [each, { parts, face }] of this.#rows) {
+      const other = this.#device.otherIn(each);
+      if (other) face.dataset.dot = presenceDot(presences.get(other));
+      const now = this.#device.typingIn(each);
+      const last = this.#device.messagesIn(each).at(-1);
+      const isTyping = isConnected && now.count > 0;
+      setText(parts.line, isTyping ? this.#typingText(now) : last ? `${nameOf(last.from)}: ${last.text}` : "");
+      parts.line.classList.toggle("typing", isTyping);
+    }
+    if (!conversation) return;
+    const { line } = this.#parts;
+    setText(line, this.#line());
+    line.classList.toggle("typing", isConnected && typing.count > 0);
+    for (const [user, face] of this.#faces) {
+      face.dataset.dot = presenceDot(presences.get(user));
+      const status = face.parentElement?.querySelector(".unseen");
+      if (status) setText(status, `${nameOf(user)}: ${presenceText(presences.get(user), { language: language.id })}`);
+    }
+    clearTimeout(this.#timer);
+    const valid = lastSeenValidity(presences.get(this.#device.otherIn(conversation)), client.now, { style: "exact" });
+    if (valid !== Infinity) this.#timer = setTimeout(() => this.#showHeader(), Math.min(valid, 60 * MINUTE));
+  }
+
+  #typingText(typing) {
+    return typingText(typing, { language: language.id, severalFrom: SEVERAL[this.#device.kind] });
+  }
+
+  #line() {
+    const { conversation, isConnected, network, presences, typing, client } = this.#device;
+    const words = { language: language.id };
+    if (!isConnected) return network.isUp ? "Connecting…" : "No network";
+    if (typing.count > 0) return this.#typingText(typing);
+    if (conversation.title) return groupCount(presences.values(), conversation.members.length, words).text;
+    const presence = presences.get(this.#device.otherIn(conversation));
+    const isLongGone = presence?.lastSeen && presence.status === "offline" && client.now - presence.lastSeen >= MINUTE;
+    return isLongGone ? lastSeenText(presence, client.now, { ...words, style: "exact" }) : presenceText(presence, words);
+  }
+
+  /** Appends new messages. The list is rebuilt only if one arrives late, for example from another window. */
+  #showMessages() {
+    const { conversation, waiting, user } = this.#device;
+    if (!conversation) return;
+    const messages = this.#device.messagesIn(conversation);
+    const list = this.#parts.messages;
+    const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
+    for (const item of list.querySelectorAll(".waiting")) item.remove();
+    for (const [id, item] of this.#bubbles) {
+      if (messages.some((message) => message.id === id)) continue;
+      item.remove();
+      this.#bubbles.delete(id);
+    }
+    if ([...this.#bubbles.keys()].some((id, index) => messages[index].id !== id)) return this.#rebuild();
+    for (const message of messages) {
+      if (this.#bubbles.has(message.id)) continue;
+      const item = this.#bubble(message);
+      this.#bubbles.set(message.id, item);
+      this.#append(item);
+    }
+    for (const { text } of waiting) this.#append(this.#bubble({ from: user, text, at: null }));
+    list.querySelector(".message")?.classList.add("begins");
+    if (isAtEnd || waiting.length > 0 || messages.at(-1)?.from === user) list.scrollTop = list.scrollHeight;
+  }
+
+  /** Successive messages of one user form a group, with the name above and the avatar below. */
+  #append(item) {
+    const last = this.#parts.messages.lastElementChild;
+    const continues = last?.dataset.from === item.dataset.from;
+    item.classList.toggle("begins", !continues);
+    item.classList.add("ends");
+    if (continues) last.classList.remove("ends");
+    this.#parts.messages.append(item);
+  }
+
+  #bubble({ from, text, at }) {
+    const isOwn = from === this.#device.user;
+    const isGroup = Boolean(this.#device.conversation.title);
+    const item = make("li", "", `message${isOwn ? " own" : ""}${at === null ? " waiting" : ""}`);
+    item.dataset.from = from;
+    item.style.setProperty("--hue", hueOf(from));
+    const name = make("b", "", isOwn || !isGroup ? "unseen" : "");
+    name.append(make("bdi", nameOf(from)));
+    const time = at === null ? make("span", "waiting…", "time") : make("time", language.time(at), "time");
+    if (at !== null) time.dateTime = new Date(at).toISOString();
+    const bubble = make("div", "", "bubble");
+    bubble.append(name, Object.assign(make("span", text, "words"), { dir: "auto" }), time);
+    item.append(...!isOwn && isGroup ? [avatar(from)] : [], bubble);
+    return item;
+  }
+
+  /**
+   * The bubble with three dots, and the avatars of typing users in the order in which they began: no avatar moves while
+   * its user is typing. The row keeps its height when no user is typing; avatars fade out with the bubble.
+   */
+  #showTyping() {
+    const { typing, isConnected } = this.#device;
+    const isTyping = isConnected && typing.count > 0;
+    this.#parts["typing-row"].classList.toggle("active", isTyping);
+    if (!isTyping) return;
+    const shown = typing.typists.slice(0, FACES).map(({ user }) => user);
+    const typists = `${shown} ${typing.count}`;
+    if (typists === this.#typists) return;
+    this.#typists = typists;
+    const more = typing.count > shown.length ? [make("span", `+${typing.count - shown.length}`, "avatar more")] : [];
+    this.#parts["typing-faces"].replaceChildren(...shown.map(avatar), ...more);
+  }
+
+  /** The worker, the buttons, and the curtain over the chat while the app is in the background or closed. */
+  #showState() {
+    const { worker, states, drop, restore, quit, leave, open, screen, app, curtain, "curtain-reason": reason } = this.#parts;
+    const { connection, isOpen, isConnected, network, state, worker: name } = this.#device;
+    worker.dataset.worker = name ?? "";
+    worker.title = name ? `Connected to worker ${name}` : "";
+    setText(worker, name ?? (isOpen ? "no connection" : "closed"));
+    for (const button of states.children) {
+      button.setAttribute("aria-pressed", String(isOpen && button.value === state));
+      button.disabled = !isOpen;
+    }
+    quit.hidden = leave.hidden = !isOpen;
+    drop.hidden = !isOpen || !network.isUp;
+    restore.hidden = network.isUp;
+    open.hidden = isOpen;
+    const isCovered = !isOpen || state === "background";
+    if (isCovered && !app.inert) this.#device.edited(this.field.value = "");
+    app.inert = isCovered;
+    curtain.hidden = !isCovered;
+    Object.assign(screen.dataset, { network: network.isUp ? "up" : "down", connected: isConnected });
+    setText(reason, isOpen ? "In the background" : connection.error?.message ?? "The app is closed");
+  }
+
+  #speak() {
+    const { screen, field, send, heading, back } = this.#parts;
+    const [message, verb, chats] = language.words;
+    Object.assign(screen, { lang: language.id, dir: language.direction });
+    field.placeholder = message;
+    field.setAttribute("aria-label", `${message} (${this.#device.label})`);
+    send.setAttribute("aria-label", verb);
+    back.setAttribute("aria-label", chats);
+    setText(heading, chats);
+    this.#tick();
+  }
+
+  #tick() {
+    const now = Date.now();
+    for (const clock of ["clock", "curtain-clock"]) setText(this.#parts[clock], language.time(now));
+    setText(this.#parts["curtain-date"], language.date(now));
+  }
+}
