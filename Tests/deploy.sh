@@ -1,0 +1,49 @@
+#!/bin/sh
+# Starts or validates each deployment file once: Config, docker-compose.yml and what scripts/install writes.
+#
+# Usage: Tests/deploy.sh, with .build/release/rollcall built
+set -eu
+cd "$(dirname "$0")/.."
+folder=$(mktemp -d)
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -rf "$folder"' EXIT
+step() { echo "deploy: $*"; }
+
+step secrets, twice
+scripts/make-secrets "$folder/secrets"
+[ -z "$(scripts/make-secrets "$folder/secrets")" ]
+
+step HAProxy
+sed "s|/run/secrets/edge.pem|$folder/secrets/edge.pem|" Config/haproxy.cfg >"$folder/haproxy.cfg"
+haproxy -c -f "$folder/haproxy.cfg"
+
+step Redis, with its configuration and users, a worker beside it, and the doctor
+port=$((20000 + $$ % 10000))
+printf 'user default on >admin ~* &* +@all\n%s >password\n' "$(cat Config/redis.acl)" >"$folder/users.acl"
+printf password >"$folder/password"
+chmod 600 "$folder/password" "$folder/secrets"/*
+redis-server Config/redis.conf --port "$port" --bind 127.0.0.1 --dir "$folder" --aclfile "$folder/users.acl" >/dev/null &
+server=$!
+until redis-cli -p "$port" --user default --pass admin --no-auth-warning PING 2>/dev/null | grep -q PONG; do sleep 0.1; done
+.build/release/rollcall doctor --config Config/worker.yaml --set "redis.url=redis://rollcall@127.0.0.1:$port" \
+    --set "redis.password_file=$folder/password" --set "auth.secret_file=$folder/secrets/jwt_secret" \
+    --set edge.port=0 --set admin.port=0
+
+step the installed unit
+DESTDIR=$folder/root scripts/install .build/release/rollcall
+sed "s|/usr/local/bin/rollcall|$PWD/.build/release/rollcall|" \
+    "$folder/root/usr/local/lib/systemd/system/rollcall@.service" >"$folder/rollcall@a.service"
+systemd-analyze verify "$folder/rollcall@a.service"
+
+step the image of docker-compose.yml
+docker-compose -f docker-compose.yml config --quiet
+
+step alerts and scrape configuration
+promtool check rules Config/prometheus/alerts.yaml
+sed "s|/etc/prometheus/||g; /credentials_file/d" Config/prometheus/prometheus.yaml >"$folder/prometheus.yaml"
+cp Config/prometheus/alerts.yaml "$folder"
+promtool check config --syntax-only "$folder/prometheus.yaml"
+
+step Kubernetes
+echo 'kubernetes-validate==1.37.0' >"$folder/requirements.txt"
+sh Tests/venv.sh .build-venv-deploy "$folder/requirements.txt" -m kubernetes_validate --version 1.30 --strict Config/kubernetes.yaml
