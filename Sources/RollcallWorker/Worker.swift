@@ -1,5 +1,6 @@
 // A worker: a node, the edge that devices connect to, and the admin port. They start in this order and stop in reverse.
 
+internal import Foundation
 internal import Logging
 internal import Metrics
 internal import NIOConcurrencyHelpers
@@ -10,12 +11,6 @@ internal import RollcallListener
 internal import RollcallModel
 @_exported public import RollcallShards
 public import ServiceLifecycle
-
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
 
 /// A worker that serves until its service group shuts down.
 ///

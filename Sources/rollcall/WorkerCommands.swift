@@ -9,14 +9,6 @@ import ServiceLifecycle
 import Spawning
 import UnixSignals
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The sources of a worker's configuration.
 struct ConfigurationOptions: ParsableArguments {
     @Option(help: "A configuration file like Config/worker.yaml.", completion: .file(extensions: ["yaml", "yml"]))

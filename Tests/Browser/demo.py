@@ -19,9 +19,9 @@ RECORD = """
 class Demo(Page):
     """The page of `rollcall dev`, newly loaded."""
 
-    def __init__(self, driver, url, **choices):
+    def __init__(self, driver, url, language="en"):
         super().__init__(driver, url)
-        self.run("localStorage.setItem('rollcall-demo', JSON.stringify({ language: 'en', ...arguments[0] }))", choices)
+        self.run("localStorage.setItem('rollcall-demo-language', arguments[0])", language)
         self.load(url)
         self.until(
             "three devices are connected", "document.querySelectorAll('.badge[data-worker^=w]').length === 3", within=30)

@@ -26,6 +26,38 @@ soak = pytest.mark.skipif("SOAK" not in os.environ, reason="runs in make soak")
 TYPES = {".js": "text/javascript", ".ts": "text/plain", ".json": "application/json", ".html": "text/html"}
 
 
+# Compares text with the nearest opaque background; avatars and the curtain have gradients as background.
+CONTRASTS = """
+    const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const pixel = (colour) => {
+      context.clearRect(0, 0, 1, 1);
+      context.fillStyle = colour;
+      context.fillRect(0, 0, 1, 1);
+      return context.getImageData(0, 0, 1, 1).data;
+    };
+    const luminance = ([...channels]) => channels.slice(0, 3)
+      .map((value) => value / 255).map((value) => value <= .04045 ? value / 12.92 : ((value + .055) / 1.055) ** 2.4)
+      .reduce((sum, value, index) => sum + value * [.2126, .7152, .0722][index], 0);
+    const background = (element) => {
+      for (let each = element; each; each = each.parentElement) {
+        const colour = pixel(getComputedStyle(each).backgroundColor);
+        if (colour[3] === 255) return colour;
+      }
+      return pixel("white");
+    };
+    const poor = [];
+    for (const element of document.querySelectorAll("body *")) {
+      const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+      if (!hasText || !element.checkVisibility() || element.closest(".avatar, .curtain, .unseen, option")) continue;
+      const [dark, light] = [pixel(getComputedStyle(element).color), background(element)]
+        .map(luminance).sort((one, other) => one - other);
+      const ratio = (light + .05) / (dark + .05);
+      if (ratio < 4.5) poor.push(`${ratio.toFixed(2)} ${element.className} ${element.textContent.trim().slice(0, 20)}`);
+    }
+    return [...new Set(poor)];
+"""
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         file = FILES.get(self.path.split("?")[0])

@@ -57,7 +57,6 @@ def test_the_console_stays_silent(demo, devices):
     bob.press("background")
     bob.press("active")
     demo.press("#group")
-    demo.press("#theme [value=dark]")
     demo.run("for (const each of document.querySelectorAll('details')) each.open = true")
     demo.press("#crowd")
     assert demo.console() == []

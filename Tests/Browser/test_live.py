@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 
 from deployment import Redis, Worker, eventually, free_port, stopping
 from live import Device, Live
-from pages import soak
+from pages import CONTRASTS, soak
 
 SETTINGS = {"typing.throttle": "0s", "typing.expiry": "8s", "presence.grace": "30s"}
 
@@ -225,34 +225,6 @@ def test_it_fits_the_screen(deploy, open_live, width):
     assert page.run("return document.documentElement.scrollWidth") <= width
 
 
-# The lowest contrast of any visible text, by the formula of WCAG, and the element with it.
-CONTRAST = """
-    const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-    const luminance = (colour) => {
-      canvas.fillStyle = colour;
-      canvas.fillRect(0, 0, 1, 1);
-      const parts = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((part) => part / 255);
-      const [red, green, blue] = parts.map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-    };
-    const behind = (element) => {
-      for (let each = element; each; each = each.parentElement) {
-        const { backgroundColor } = getComputedStyle(each);
-        if (backgroundColor !== "rgba(0, 0, 0, 0)") return backgroundColor;
-      }
-    };
-    const shown = [...document.querySelectorAll("body *")].filter((each) => each.checkVisibility()
-      && [...each.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()));
-    const contrasts = shown.map((element) => {
-      const style = getComputedStyle(element);
-      const own = luminance(element instanceof SVGElement ? style.fill : style.color);
-      const [dark, light] = [own, luminance(behind(element))].sort((left, right) => left - right);
-      return [(light + 0.05) / (dark + 0.05), element.textContent];
-    });
-    return contrasts.sort((left, right) => left[0] - right[0])[0];
-"""
-
-
 @soak
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_text_can_be_read(deploy, open_live, theme):
@@ -265,8 +237,7 @@ def test_every_text_can_be_read(deploy, open_live, theme):
     second.crash()
     eventually("all colours are there", lambda: page.state(second) == "died")
     page.look_up("alice")
-    contrast, text = page.run(CONTRAST)
-    assert contrast >= 4.5, text
+    assert page.run(CONTRASTS) == []
     assert page.run("return getComputedStyle(document.body).color") == {
         "light": "rgb(22, 24, 36)", "dark": "rgb(236, 238, 246)"}[theme]
 

@@ -45,21 +45,6 @@ struct AdminTLSTests {
         try await run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}"] + options + [url]).output
     }
 
-    @Test("answers only over TLS, and still requires the token")
-    func encrypted() async throws {
-        let redis = try await TestRedis()
-        let worker = try await worker(on: redis)
-        #expect(worker.admin.hasPrefix("https://127.0.0.1:"))
-        let cacert = certificates.authority.path
-        #expect(try await status("\(worker.admin)/health", "--cacert", cacert) == "200")
-        #expect(try await status("\(worker.admin)/metrics", "--cacert", cacert) == "401")
-        #expect(
-            try await status(
-                "\(worker.admin)/metrics", "--cacert", cacert, "-H", "Authorization: Bearer \(Self.token)") == "200")
-        #expect(try await status("http://127.0.0.1:\(worker.adminPort)/health") == "000")
-        #expect(try await status("\(worker.admin)/health") == "000")
-    }
-
     @Test("works with the commands if they trust its certificate")
     func commands() async throws {
         let redis = try await TestRedis()
@@ -111,28 +96,5 @@ struct AdminTLSTests {
             let told = try await run([RollcallProgram.path, "workers", "--admin", "http://127.0.0.1:1"] + options)
             #expect(told.code == 64 && told.errors.contains("\(options[0]) needs an https:// address"), "\(told)")
         }
-    }
-
-    @Test("uses renewed files within seconds, including the client authority's")
-    func renewed() async throws {
-        let redis = try await TestRedis()
-        let worker = try await worker(on: redis, asksWhoComes: true)
-        let next = try TestCertificates(.foreign)
-        let (nextPair, nextOwn) = (next.first, next.second)
-        func isAnswered(_ authority: URL, _ pair: TestCertificates.Pair) async throws -> Bool {
-            try await status(
-                "\(worker.admin)/health", "--cacert", authority.path, "--cert", pair.certificate.path, "--key",
-                pair.key.path) == "200"
-        }
-        let before = certificates.folder.appending(path: "before.pem")
-        try FileManager.default.copyItem(at: certificates.authority, to: before)
-        #expect(try await isAnswered(before, own))
-        try certificates.replace(pair, with: nextPair)
-        try Data(contentsOf: next.authority).write(to: certificates.authority, options: .atomic)
-        try await eventually("the new certificates are used", every: .milliseconds(200)) {
-            try await isAnswered(next.authority, nextOwn)
-        }
-        #expect(try await !isAnswered(next.authority, own))
-        #expect(worker.process.isRunning)
     }
 }

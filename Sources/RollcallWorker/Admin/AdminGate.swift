@@ -1,6 +1,7 @@
 // What is the same for each request to the admin port: who may send it, how errors are answered, and what is logged.
 
 import Crypto
+import Foundation
 import Hummingbird
 import Logging
 import Metrics
@@ -9,12 +10,6 @@ import NIOCore
 import NIOHTTP1
 import RollcallModel
 import RollcallShards
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// A request's context with the address that it came from.
 struct AdminContext: RequestContext {

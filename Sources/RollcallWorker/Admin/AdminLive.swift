@@ -1,22 +1,22 @@
 // Data for the live page: all workers, and details that only the answering worker knows.
 
-internal import Logging
-internal import RollcallCore
-package import RollcallModel
-internal import RollcallShards
+import Logging
+import RollcallCore
+import RollcallModel
+import RollcallShards
 
 /// A snapshot for the live page.
 ///
 /// Readers compute rates themselves, per worker: the growth of a total between two snapshots, divided by the growth of
 /// `beat`. Totals arrive with heartbeats and do not change between two of them.
-package struct AdminLive: Codable, Sendable {
+struct AdminLive: Encodable, Sendable {
     /// Redis as the answering worker sees it.
-    package struct Redis: Codable, Sendable {
+    struct Redis: Encodable, Sendable {
         /// Whether Redis answers. While it does not, the workers are unknown.
-        package var up: Bool
+        var up: Bool
         /// Command latency over the last minute, in microseconds; absent if there were no commands.
-        package var p50: Int64?
-        package var p99: Int64?
+        var p50: Int64?
+        var p99: Int64?
 
         enum CodingKeys: String, CodingKey {
             case up
@@ -26,42 +26,42 @@ package struct AdminLive: Codable, Sendable {
     }
 
     /// A conversation with users who are typing, as the answering worker sees it.
-    package struct Conversation: Codable, Sendable {
-        package var conversation: ConversationID
+    struct Conversation: Encodable, Sendable {
+        var conversation: ConversationID
         /// How many users are typing, on all workers.
-        package var typing: Int
+        var typing: Int
         /// How many sessions of this worker have joined.
-        package var joined: Int
+        var joined: Int
     }
 
     /// A log event of the answering worker. It names no user.
-    package struct Event: Codable, Sendable {
+    struct Event: Encodable, Sendable {
         /// The time by the clock of the worker's host, as in its log.
-        package var at: Timestamp
+        var at: Timestamp
         /// `info`, `notice`, `warning`, `error` or `critical`.
-        package var level: String
+        var level: String
         /// Constant for each kind of event.
-        package var message: String
-        package var facts: [String: String]
+        var message: String
+        var facts: [String: String]
         /// How often the event repeated with no other event in between; `at` is then the last time.
-        package var times: Int
+        var times: Int
     }
 
     /// The time by Redis. While Redis is unavailable, the worker's estimate of it.
-    package var time: Timestamp
+    var time: Timestamp
     /// The time by the clock of the worker's host, like the events. Absent from older versions.
-    package var hostTime: Timestamp?
+    var hostTime: Timestamp?
     /// The incarnation of the answering worker.
-    package var worker: String
+    var worker: String
     /// Whether load balancers should send clients here.
-    package var ready: Bool
-    package var redis: Redis
+    var ready: Bool
+    var redis: Redis
     /// All workers, live ones first.
-    package var workers: [AdminWorker]
+    var workers: [AdminWorker]
     /// The conversations with the most typing users, busiest first.
-    package var conversations: [Conversation]
+    var conversations: [Conversation]
     /// The most recent log events, newest first.
-    package var events: [Event]
+    var events: [Event]
 
     enum CodingKeys: String, CodingKey {
         case time

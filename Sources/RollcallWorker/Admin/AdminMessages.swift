@@ -1,14 +1,9 @@
 // Request and response bodies of the admin port, and its errors: RFC 9457 problem details with a stable code.
 
+import Foundation
 import Hummingbird
 import NIOCore
 import RollcallModel
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// A body that a request must have.
 protocol AdminRequestBody: JSONReadable {

@@ -99,7 +99,7 @@ extension AdminRoutes {
     private func page() throws(AdminProblem) -> Response {
         guard let metrics else { throw AdminProblem(.notFound, "this process does not serve its metrics here") }
         return AdminJSON.response(
-            ByteBuffer(string: metrics.exposition()), status: .ok, type: PrometheusText.contentType)
+            ByteBuffer(string: metrics.exposition()), status: .ok, type: PrometheusMetrics.contentType)
     }
 
     private func presence(of users: [UserID]) async throws -> Response {

@@ -1,14 +1,9 @@
 // The configuration file, flattened to keys and values. Each value keeps its line number for error messages.
 
+import Foundation
 import RollcallModel
 import RollcallShards
 import Yams
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The values of a YAML file by key.
 struct ConfigurationFile {

@@ -1,13 +1,8 @@
 // Loads a configuration: flags, the environment and the file, the files that these name, and every check, so that all
 // errors are reported together.
 
+public import Foundation
 public import RollcallShards
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 extension WorkerConfiguration {
     /// Loads the configuration of a worker and validates it.

@@ -1,18 +1,13 @@
 // The doctor reads the configuration, this host and Redis, and says what would stop a worker, and what to do. It only
 // reads: it writes nothing, and runs no command that is slow on a large Redis.
 
+package import Foundation
 package import Logging
 import NIOCore
 import NIOPosix
 import RollcallModel
 import RollcallRedis
 import RollcallShards
-
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
 
 /// The result of one check.
 package struct Finding: Codable, Hashable, Sendable {

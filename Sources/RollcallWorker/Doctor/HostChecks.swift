@@ -1,5 +1,6 @@
 // What the doctor finds in a valid configuration that is a risk, and on this host: readable secrets, open files, ports.
 
+import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -7,12 +8,6 @@ import NIOSSL
 import RollcallListener
 import RollcallRedis
 import RollcallShards
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// Judges a configuration and the host that a worker would run on.
 struct HostChecks {

@@ -1,25 +1,12 @@
 // What the doctor reads of a Redis, and how it judges that. Redis users with minimal rights may read little, and that is
 // fine: what was not read is skipped.
 
+import Foundation
 import NIOCore
 import NIOPosix
 import RollcallModel
 import RollcallRedis
 import RollcallShards
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A value that was read, or the sentence that says why not.
 typealias Reading<Value> = Result<Value, Unread>

@@ -1,16 +1,11 @@
 // One HTTP request on a connection of its own: for an issuer's keys, for operators' commands, and for the doctor. The
 // server may be slow, endless or broken, and must not affect who asks.
 
+import Foundation
 package import NIOCore
 package import NIOHTTP1
 import NIOPosix
 package import NIOSSL
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The address of a server: `http://HOST:PORT`, or `https`, and what to ask there.
 package struct HTTPAddress: CustomStringConvertible, Sendable {

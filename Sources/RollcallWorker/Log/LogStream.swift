@@ -2,15 +2,8 @@
 // threads or processes do not mix. If the reader has stopped, the log waits 50 ms and then drops lines, so that the
 // reader cannot block the worker.
 
+import Foundation
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
 
 /// Writes lines to a file descriptor that may have no active reader.
 ///
@@ -59,7 +52,9 @@ final class LogStream: Sendable {
         var patience = patience
         while !rest.isEmpty {
             guard isReady(within: patience) else { return false }
-            let written = rest.prefix(Self.piece).withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            let written = rest.prefix(Self.piece).withUnsafeBytes {
+                Foundation.write(descriptor, $0.baseAddress, $0.count)
+            }
             if written < 0 {
                 guard errno == EINTR else { return false }
             } else {
@@ -79,11 +74,3 @@ final class LogStream: Sendable {
         }
     }
 }
-
-#if canImport(Darwin)
-    private let systemWrite = Darwin.write
-#elseif canImport(Musl)
-    private let systemWrite = Musl.write
-#else
-    private let systemWrite = Glibc.write
-#endif

@@ -1,13 +1,9 @@
 // The format of a worker's log: one line per event on standard error, for people (text) or programs (JSON).
 
+import Foundation
 public import Logging
+import RollcallModel
 public import RollcallShards
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// Writes each event as one line, whatever its message and metadata contain.
 public struct WorkerLog: LogHandler {
@@ -53,15 +49,78 @@ public struct WorkerLog: LogHandler {
         if let error = event.error { metadata["error"] = "\(error)" }
         let line = LogLine(
             time: now(), level: event.level, label: label, message: "\(event.message)", metadata: metadata)
-        output(text(of: line)) { lost in
-            text(of: .warning("log lines were lost: the reader stopped", ["lines": "\(lost)"], at: now(), label: label))
+        func text(_ line: LogLine) -> String { (format == .json ? line.json : line.text) + "\n" }
+        output(text(line)) { lost in
+            text(
+                LogLine(
+                    time: now(), level: .warning, label: label, message: "log lines were lost: the reader stopped",
+                    metadata: ["lines": "\(lost)"]))
         }
     }
+}
 
-    private func text(of line: LogLine) -> String {
-        switch format {
-        case .text: line.text + "\n"
-        case .json: line.json + "\n"
+/// One log event and its two formats.
+struct LogLine {
+    var time: Date
+    var level: Logger.Level
+    var label: String
+    var message: String
+    var metadata: Logger.Metadata
+
+    /// `2026-01-02T03:04:05.678Z info  rollcall.node: lease renewed time=12 user=alice`
+    var text: String {
+        let words = metadata.sorted { $0.key < $1.key }.map { " \($0.key.escapedForLog)=\(Self.word($0.value))" }
+        let level = level.rawValue + String(repeating: " ", count: 8 - level.rawValue.count)
+        return "\(timestamp) \(level) \(label): \(message.escapedForLog)\(words.joined())"
+    }
+
+    /// One object: `time`, `level`, `label` and `message`, and the metadata by key under `metadata`.
+    var json: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var event: [String: JSONValue] = [
+            "label": .text(label), "level": .text(level.rawValue), "message": .text(message), "time": .text(timestamp),
+        ]
+        if !metadata.isEmpty { event["metadata"] = .dictionary(metadata.mapValues(JSONValue.init)) }
+        // Strings, and lists and dictionaries of strings, can always be encoded.
+        return (try? encoder.encode(event)).map { String(decoding: $0, as: UTF8.self).escapedForJSONLog } ?? "{}"
+    }
+
+    private var timestamp: String {
+        time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    /// A value that reads as exactly one word: quoted if it is empty or has spaces.
+    private static func word(_ value: Logger.Metadata.Value) -> String {
+        let text = "\(value)"
+        let escaped = text.escapedForLog
+        let isPlain =
+            !text.isEmpty && escaped.isSame(as: text)
+            && !text.unicodeScalars.contains { $0.properties.isWhitespace || $0 == "=" }
+        return isPlain ? text : "\"\(escaped)\""
+    }
+
+    private enum JSONValue: Encodable {
+        case text(String)
+        case list([JSONValue])
+        case dictionary([String: JSONValue])
+
+        init(_ value: Logger.Metadata.Value) {
+            switch value {
+            case .string(let text): self = .text(text)
+            case .stringConvertible(let thing): self = .text("\(thing)")
+            case .array(let values): self = .list(values.map(JSONValue.init))
+            case .dictionary(let values): self = .dictionary(values.mapValues(JSONValue.init))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .text(let text): try container.encode(text)
+            case .list(let values): try container.encode(values)
+            case .dictionary(let values): try container.encode(values)
+            }
         }
     }
 }

@@ -1,16 +1,11 @@
 // Identifies callers by their tokens. Checking a token is synchronous and shares only the keys, so each shard checks
 // tokens on its own event loop.
 
+public import Foundation
 package import Logging
 package import NIOCore
 public import RollcallModel
 public import RollcallShards
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// Identifies users by their tokens.
 public struct Authenticator: Sendable, TokenVerifier {

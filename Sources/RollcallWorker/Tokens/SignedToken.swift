@@ -1,14 +1,9 @@
 // Token parsing (RFC 7515 §7.1, RFC 7519 §4.1). Of the input nothing is trusted, and only the named members are read,
 // before a signature has been checked.
 
+import Foundation
 import RollcallModel
 import RollcallShards
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The three parts of a token. Trust nothing in it before ``claims(signedBy:)`` returns.
 struct SignedToken {

@@ -1,14 +1,9 @@
 // Creates tokens, for `rollcall token`, tests, and Swift servers that issue their own.
 
 import Crypto
+public import Foundation
 public import RollcallModel
 public import RollcallShards
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// Signs tokens with HS256.
 public struct TokenMinter: Sendable {

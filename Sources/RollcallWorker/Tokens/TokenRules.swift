@@ -1,13 +1,8 @@
 // Checks the claims of a token whose signature is valid.
 
+import Foundation
 import RollcallModel
 import RollcallShards
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// Converts claims to an identity, or throws the reason why not.
 struct TokenRules: Sendable {

@@ -3,14 +3,9 @@
 
 import Crypto
 import CryptoExtras
+import Foundation
 import RollcallModel
 import RollcallShards
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// Keys, each bound to one algorithm. A token's header selects among keys, but never changes how a key is used. So
 /// `none` never matches, and a public key is never used as an HMAC secret.

@@ -4,7 +4,7 @@ import { BOTS, CONVERSATIONS, Chat, nameOf } from "./chat.js";
 import { Crowd } from "./crowd.js";
 import { BEGINS_TYPING, Device, ENDS_TYPING } from "./device.js";
 import { Deployment, Steps, Timeline, listCommands } from "./lab.js";
-import { Speaker, language, setText, themeSwitch } from "./language.js";
+import { Speaker, language, setText } from "./language.js";
 import { Frame } from "./screen.js";
 
 const TYPING_HINT = "Others are told once a text has stood for 300 ms, which the figures include.";
@@ -121,7 +121,6 @@ addEventListener("pagehide", () => [...devices, ...crowd.bots].forEach(({ client
 addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 
 language.fill(element("language"));
-themeSwitch(element("theme"));
 listCommands(element("commands"), settings, CONVERSATIONS.direct.id);
 show();
 // Typing can begin at once, except on touch screens, where focus would open the keyboard.

@@ -197,7 +197,7 @@ export class Steps {
   }
 }
 
-/** Lists commands that show the same in Redis, each with a button that copies it. */
+/** Lists commands that show the same in Redis. */
 export function listCommands(list, { redis }, conversation) {
   const cli = `redis-cli -p ${redis.port}`;
   for (const [command, explanation] of [
@@ -207,13 +207,7 @@ export function listCommands(list, { redis }, conversation) {
     [`${cli} ZRANGE '{workers}' 0 -1 WITHSCORES`, "the workers, and when their leases end"],
   ]) {
     const item = make("li");
-    const copy = Object.assign(make("button", "Copy", "small"), { type: "button" });
-    copy.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(command);
-      copy.textContent = "Copied";
-      setTimeout(() => { copy.textContent = "Copy"; }, 1_500);
-    });
-    item.append(make("code", command), copy, make("span", explanation, "quiet"));
+    item.append(make("code", command), make("span", explanation, "quiet"));
     list.append(item);
   }
 }

@@ -1,4 +1,4 @@
-// How the page looks and speaks: the language of the screens, light or dark, and what screen readers hear.
+// How the page speaks: the language of the screens, and what screen readers hear.
 
 import { TypingAnnouncer, languages, presenceText } from "./rollcall.js";
 import { nameOf } from "./chat.js";
@@ -13,21 +13,13 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-const NAME = "rollcall-demo";
-
-/** What the visitor chose. The page also works in a browser that stores nothing. */
-function choices() {
+/** The language that the visitor chose. The page also works in a browser that stores nothing. */
+function remembered() {
   try {
-    return JSON.parse(localStorage.getItem(NAME)) ?? {};
+    return localStorage.getItem("rollcall-demo-language");
   } catch {
-    return {};
+    return null;
   }
-}
-
-function remember(choice, value) {
-  try {
-    localStorage.setItem(NAME, JSON.stringify({ ...choices(), [choice]: value }));
-  } catch { /* Then not. */ }
 }
 
 /** The words on a chat's screen that Rollcall does not provide: the message field, its button, and the list. */
@@ -43,7 +35,7 @@ const WORDS = {
 /** The language on the devices' screens: one for all, so that the screens can be compared. Emits `changed`. */
 class Language extends EventTarget {
   #all = new Map(languages().map((each) => [each.id, each]));
-  id = this.#all.has(choices().language) ? choices().language : this.#preferred();
+  id = this.#all.has(remembered()) ? remembered() : this.#preferred();
 
   get direction() { return this.#all.get(this.id).direction; }
 
@@ -65,7 +57,9 @@ class Language extends EventTarget {
     select.value = this.id;
     select.addEventListener("change", () => {
       this.id = select.value;
-      remember("language", this.id);
+      try {
+        localStorage.setItem("rollcall-demo-language", this.id);
+      } catch { /* Then not. */ }
       this.dispatchEvent(new Event("changed"));
     });
   }
@@ -81,20 +75,6 @@ class Language extends EventTarget {
 }
 
 export const language = new Language();
-
-/** Chooses light, dark, or the system's theme. */
-export function themeSwitch(group) {
-  const choose = (theme) => {
-    document.documentElement.dataset.theme = theme;
-    for (const button of group.children) button.setAttribute("aria-pressed", String(button.value === theme));
-  };
-  group.addEventListener("click", ({ target }) => {
-    if (!target.value) return;
-    choose(target.value);
-    remember("theme", target.value);
-  });
-  choose(choices().theme ?? "auto");
-}
 
 /**
  * Announces for one device at a time, in one place for the whole page: several devices show the same, so only the device
