@@ -52,7 +52,7 @@ derive_package() {
         cat <<'END'
 
 let needed: Set = [
-    "CHiredis", "RedisTwin", "RollcallCore", "RollcallModel", "RollcallRedis", "RollcallRedisTests", "Spawning",
+    "CHiredis", "CScripts", "RedisTwin", "RollcallCore", "RollcallModel", "RollcallRedis", "RollcallRedisTests", "Spawning",
     "TestSupport",
 ]
 package.products = []

@@ -51,10 +51,7 @@ public struct WorkerLog: LogHandler {
             time: now(), level: event.level, label: label, message: "\(event.message)", metadata: metadata)
         func text(_ line: LogLine) -> String { (format == .json ? line.json : line.text) + "\n" }
         output(text(line)) { lost in
-            text(
-                LogLine(
-                    time: now(), level: .warning, label: label, message: "log lines were lost: the reader stopped",
-                    metadata: ["lines": "\(lost)"]))
+            text(.warning("log lines were lost: the reader stopped", ["lines": "\(lost)"], at: now(), label: label))
         }
     }
 }
@@ -66,6 +63,10 @@ struct LogLine {
     var label: String
     var message: String
     var metadata: Logger.Metadata
+
+    static func warning(_ message: String, _ metadata: Logger.Metadata, at time: Date, label: String) -> LogLine {
+        LogLine(time: time, level: .warning, label: label, message: message, metadata: metadata)
+    }
 
     /// `2026-01-02T03:04:05.678Z info  rollcall.node: lease renewed time=12 user=alice`
     var text: String {
