@@ -19,7 +19,7 @@ final class DeviceTruth {
         /// The states that Redis may have stored.
         var written: StateSet
         /// Whether its `hello` may have been written late or never.
-        let isUncertain: Bool
+        var isUncertain: Bool
         /// Until when it counts in any case; `nil` while it is connected.
         var ends: Instant?
         /// Whether its worker is gone, so that other workers have to detect its end.
@@ -160,6 +160,21 @@ final class DeviceTruth {
             older[index].ends = now
             olderChanged = now
         }
+    }
+
+    /// The session was refused, and may never have replaced an older one. One that is still connected is the newest
+    /// again: a worker that stalled answers a `hello` after the device has connected elsewhere.
+    func refused(_ edge: EdgeSession, at now: Instant) {
+        ended(edge, at: now)
+        dataReplaced()
+        guard current === edge, let index = older.lastIndex(where: { $0.ends == nil && $0.edge.isOpen }) else { return }
+        var life = older.remove(at: index)
+        claims.append(Claim(from: now, states: life.written.union(StateSet(life.state)).union(.gone)))
+        claims.append(Claim(from: now + Checks.settling, states: StateSet(life.state)))
+        life.isUncertain = true
+        current = life.edge
+        machines.append((now, .machine(life.edge.worker.place)))
+        self.life = life
     }
 
     /// The connection was lost: the device keeps its presence for the grace period.

@@ -169,10 +169,7 @@ final class Truth {
         for case .typing(let conversation, true) in rest { types(edge, in: conversation, came: now, isTaken: false) }
         switch code {
         case .normal, .replaced, .sentAway: device(of: edge).ended(edge, at: now)
-        case .badToken:
-            // The record may be that of an older session, which this one did not replace.
-            device(of: edge).ended(edge, at: now)
-            device(of: edge).dataReplaced()
+        case .badToken: device(of: edge).refused(edge, at: now)
         default:
             lost(edge, wasLeaving: rest.contains(.goodbye))
             device(of: edge).may(rest, on: edge, from: now)
