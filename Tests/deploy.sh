@@ -22,9 +22,10 @@ port=$((20000 + $$ % 10000))
 printf 'user default on >admin ~* &* +@all\n%s >password\n' "$(cat Config/redis.acl)" >"$folder/users.acl"
 printf password >"$folder/password"
 chmod 600 "$folder/password" "$folder/secrets"/*
-redis-server Config/redis.conf --port "$port" --bind 127.0.0.1 --dir "$folder" --aclfile "$folder/users.acl" >/dev/null &
+grep -v '^dir ' Config/redis.conf >"$folder/redis.conf"
+redis-server "$folder/redis.conf" --port "$port" --bind 127.0.0.1 --dir "$folder" --aclfile "$folder/users.acl" >/dev/null &
 server=$!
-until redis-cli -p "$port" --user default --pass admin --no-auth-warning PING 2>/dev/null | grep -q PONG; do sleep 0.1; done
+timeout 10 sh -c "until redis-cli -p $port --user default --pass admin --no-auth-warning PING 2>&1 | grep -q PONG; do sleep 0.1; done"
 .build/release/rollcall doctor --config Config/worker.yaml --set "redis.url=redis://rollcall@127.0.0.1:$port" \
     --set "redis.password_file=$folder/password" --set "auth.secret_file=$folder/secrets/jwt_secret" \
     --set edge.port=0 --set admin.port=0
@@ -46,4 +47,4 @@ promtool check config --syntax-only "$folder/prometheus.yaml"
 
 step Kubernetes
 echo 'kubernetes-validate==1.37.0' >"$folder/requirements.txt"
-sh Tests/venv.sh .build-venv-deploy "$folder/requirements.txt" -m kubernetes_validate --version 1.30 --strict Config/kubernetes.yaml
+sh Tests/venv.sh .build-venv-deploy "$folder/requirements.txt" -m kubernetes_validate --strict Config/kubernetes.yaml
