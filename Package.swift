@@ -2,6 +2,7 @@
 import PackageDescription
 
 // What many targets use.
+let core = ["RollcallCore", "RollcallModel", "TestSupport"]
 let nio = ["NIOConcurrencyHelpers", "NIOCore", "NIOPosix"]
 let sockets = nio + ["Logging", "NIOHTTP1", "NIOSSL"]
 let worker = sockets + ["RollcallListener", "RollcallModel", "RollcallShards", "Metrics", "ServiceLifecycle"]
@@ -96,8 +97,7 @@ package.targets += [
         "rollcall",
         uses: worker + [
             "CPages", "RollcallBrowser", "RollcallClient", "RollcallWorker", "Spawning", "ArgumentParser",
-            "Hummingbird",
-            "UnixSignals",
+            "Hummingbird", "UnixSignals",
         ], exclude: ["Demo"]),
 ]
 
@@ -110,46 +110,29 @@ package.targets += [
     library("FoundationCodec", uses: ["RollcallModel"], path: "Tests/FoundationCodec"),
     library("Harness", uses: nio + ["RollcallClient", "RollcallModel", "TestSupport"], path: "Tests/Harness"),
     library(
-        "Simulation",
-        uses: [
-            "RedisTwin", "RollcallClient", "RollcallCore", "RollcallModel", "TestSupport", "DequeModule", "HeapModule",
-            "NIOCore",
-        ], path: "Tests/Simulation"),
+        "Simulation", uses: core + ["RedisTwin", "RollcallClient", "DequeModule", "HeapModule", "NIOCore"],
+        path: "Tests/Simulation"),
     program("simulate", uses: ["Simulation", "ArgumentParser"], path: "Tests/Simulate"),
     library(
         "FaultSuite", uses: nio + ["Harness", "RollcallClient", "TestSupport", "Crypto"], path: "Tests/FaultSuite"),
     library(
         "AttackSuite", uses: ["Harness", "TestSupport", "Crypto", "NIOConcurrencyHelpers", "NIOCore"],
         path: "Tests/AttackSuite"),
-    tests(
-        "RollcallModelTests", uses: ["FoundationCodec", "RollcallModel", "TestSupport"], exclude: ["golden-frames.json"]
-    ),
-    tests("RollcallCoreTests", uses: ["RedisTwin", "RollcallCore", "RollcallModel", "TestSupport"]),
-    tests(
-        "RollcallRedisTests",
-        uses: [
-            "RedisTwin", "RollcallCore", "RollcallModel", "RollcallRedis", "TestSupport", "Logging", "NIOCore",
-            "NIOEmbedded", "NIOPosix", "NIOSSL",
-        ]),
+    tests("RollcallModelTests", uses: core + ["FoundationCodec"], exclude: ["golden-frames.json"]),
+    tests("RollcallCoreTests", uses: core + ["RedisTwin"]),
+    tests("RollcallRedisTests", uses: core + nio + ["RedisTwin", "RollcallRedis", "Logging", "NIOEmbedded", "NIOSSL"]),
     tests(
         "RollcallWorkerTests",
-        uses: worker + [
-            "RollcallCore", "RollcallEdge", "RollcallRedis", "RollcallWorker", "TestSupport", "Crypto", "Hummingbird",
-            "NIOEmbedded", "NIOTLS", "Yams",
-        ]),
+        uses: core + worker + ["RollcallEdge", "RollcallRedis", "RollcallWorker", "Crypto", "Hummingbird"]
+            + ["NIOEmbedded", "NIOTLS", "Yams"]),
     tests(
         "RollcallClientTests",
-        uses: nio + [
-            "RollcallBrowser", "RollcallClient", "RollcallModel", "TestSupport", "NIOEmbedded", "NIOHTTP1", "NIOSSL",
-            "NIOWebSocket",
-        ], exclude: ["Text/golden.json"]),
+        uses: sockets + ["RollcallBrowser", "RollcallClient", "RollcallModel", "TestSupport"]
+            + ["NIOEmbedded", "NIOWebSocket"], exclude: ["Text/golden.json"]),
     tests("RollcallTestingTests", uses: ["RollcallTesting"]),
     tests(
         "RollcallNodeTests",
-        uses: [
-            "RollcallModel", "RollcallNode", "TestSupport", "Metrics", "MetricsTestKit", "NIOConcurrencyHelpers",
-            "ServiceLifecycle",
-        ]),
+        uses: core + ["RollcallNode", "Metrics", "MetricsTestKit", "NIOConcurrencyHelpers", "ServiceLifecycle"]),
     tests("SimulationTests", uses: ["Harness", "Simulation"]),
     tests("FaultSuiteTests", uses: ["FaultSuite", "Harness", "RollcallClient"]),
     tests(
@@ -197,9 +180,8 @@ if Context.environment["ROLLCALL_FUZZ"] != nil {
         .target(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
         program(
             "fuzz",
-            uses: [
-                "CFuzzer", "FoundationCodec", "RedisTwin", "RollcallCore", "RollcallEdge", "RollcallModel",
-                "RollcallRedis", "RollcallWorker", "TestSupport", "NIOCore",
-            ], path: "Tests/Fuzz/Targets"),
+            uses: core + nio
+                + ["CFuzzer", "FoundationCodec", "RedisTwin", "RollcallEdge", "RollcallRedis", "RollcallWorker"],
+            path: "Tests/Fuzz/Targets"),
     ]
 }

@@ -21,7 +21,7 @@ step Redis, with its configuration and users, a worker beside it, and the doctor
 port=$((20000 + $$ % 10000))
 printf 'user default on >admin ~* &* +@all\n%s >password\n' "$(cat Config/redis.acl)" >"$folder/users.acl"
 printf password >"$folder/password"
-chmod 600 "$folder/password" "$folder/secrets"/*
+chmod 600 "$folder/password"
 grep -v '^dir ' Config/redis.conf >"$folder/redis.conf"
 redis-server "$folder/redis.conf" --port "$port" --bind 127.0.0.1 --dir "$folder" --aclfile "$folder/users.acl" >/dev/null &
 server=$!

@@ -35,7 +35,7 @@ def test_the_list_of_conversations_is_live(demo, devices):
 
 @soak
 def test_x3_names_and_faces_never_swap_places(demo):
-    demo.press("#group")
+    demo.press("#conversations [value=group]")
     demo.run(
         """
         window.orders = [];

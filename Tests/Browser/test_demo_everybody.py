@@ -103,7 +103,7 @@ def test_x6_every_message_is_heard_and_in_a_group_nothing_else(demo, devices):
         bob.says("Online")
         demo.until("the message is heard", "heard.filter((each) => each === 'Alice: Hi').length === arguments[0]", count)
         assert demo.text("#announcement") == "Alice: Hi", "the end of typing takes no message away"
-    demo.press("#group")
+    demo.press("#conversations [value=group]")
     demo.run("heard.length = 0")
     demo.until("a message is heard", "heard.length > 0", within=30)
     demo.press("#crowd")
@@ -144,6 +144,6 @@ def test_every_text_stands_out_from_its_background(demo, devices, theme):
     devices[0].field.send_keys("Hello")
     devices[1].says("Alice is typing…")
     assert demo.run(CONTRASTS) == []
-    demo.press("#group")
+    demo.press("#conversations [value=group]")
     assert demo.run(CONTRASTS) == []
     demo.press("#crowd")

@@ -99,9 +99,13 @@ struct HostChecks {
         ]
     }
 
+    /// The rights on a file; those of other users only if they may enter its folder.
     private static func mode(of path: String) -> Int {
-        let place = URL(filePath: path).resolvingSymlinksInPath().path
-        return (try? FileManager.default.attributesOfItem(atPath: place))?[.posixPermissions] as? Int ?? 0
+        let place = URL(filePath: path).resolvingSymlinksInPath()
+        func rights(_ place: URL) -> Int {
+            (try? FileManager.default.attributesOfItem(atPath: place.path))?[.posixPermissions] as? Int ?? 0
+        }
+        return rights(place) & (rights(place.deletingLastPathComponent()) & 1 == 0 ? 0o770 : 0o777)
     }
 
     /// Fewer sessions than this suggest the limit of a shell, not of a server.

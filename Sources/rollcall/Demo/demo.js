@@ -2,8 +2,8 @@
 
 import { BOTS, CONVERSATIONS, Chat, nameOf } from "./chat.js";
 import { Crowd } from "./crowd.js";
-import { BEGINS_TYPING, Device, ENDS_TYPING } from "./device.js";
-import { Deployment, Steps, Timeline, listCommands } from "./lab.js";
+import { Device, ENDS_TYPING } from "./device.js";
+import { Deployment, Timeline } from "./lab.js";
 import { Speaker, language, setText } from "./language.js";
 import { Frame } from "./screen.js";
 
@@ -36,13 +36,6 @@ const speaker = new Speaker(element("announcement"));
 const devices = [["alice", "phone"], ["bob", "phone"], ["alice", "laptop"]]
   .map(([user, kind]) => new Device({ user, kind, urls: urlsFor(), suffix, chat }));
 const frames = devices.map(addFrame);
-const steps = new Steps(element("steps"), [
-  { id: "type", words: "Type as Alice", target: () => frames[0].field },
-  { id: "drop", words: "Drop Bob’s network", target: () => frames[1].control("drop") },
-  { id: "crash", words: "Kill a worker", target: () => deployment.button(devices[0].worker ?? "w1") },
-  { id: "group", words: "Join the group of eight", target: () => element("group") },
-  { id: "language", words: "Read it in another language", target: () => element("language") },
-]);
 
 /** Returns all workers, for each device starting with the next one, so that neighbours are on different workers. */
 function urlsFor() {
@@ -71,8 +64,6 @@ function told(who, { what, user, status, isOwn }) {
   if (BOTS.includes(user) && (!status || (crowd.bot(user)?.meant ?? status) === status)) return;
   timeline.told(who, { what: user ? `${nameOf(user)} ${what}` : what, status, isOwn });
   if (what === ENDS_TYPING) timeline.over();
-  if (user === "alice" && what === BEGINS_TYPING) steps.done("type");
-  if (user === "bob" && status === "offline") steps.done("drop");
 }
 
 /** Shows how many devices each worker holds, and which conversation all devices have open, if they agree. */
@@ -83,7 +74,6 @@ function show() {
     tab.setAttribute("aria-pressed", String(isOpen));
   }
   if (!devices.some(({ conversation }) => conversation === CONVERSATIONS.group)) return;
-  if (!isCrowdWanted) steps.done("group");
   isCrowdWanted = true;
   element("crowd").hidden = false;
   showCrowd();
@@ -102,8 +92,6 @@ element("crowd").addEventListener("click", () => crowd.togglePause());
 crowd.addEventListener("changed", () => (
   setText(element("crowd"), crowd.isPaused ? "Let the bots go on" : "Pause the bots")));
 deployment.addEventListener("acted", ({ detail }) => timeline.acted(detail.title, detail));
-deployment.addEventListener("crashed", () => steps.done("crash"));
-language.addEventListener("changed", () => steps.done("language"));
 document.addEventListener("visibilitychange", showCrowd);
 setInterval(show, 1_000);
 // If `rollcall dev` was restarted, its workers have new addresses.
@@ -121,7 +109,6 @@ addEventListener("pagehide", () => [...devices, ...crowd.bots].forEach(({ client
 addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 
 language.fill(element("language"));
-listCommands(element("commands"), settings, CONVERSATIONS.direct.id);
 show();
 // Typing can begin at once, except on touch screens, where focus would open the keyboard.
 if (!matchMedia("(pointer: coarse)").matches) frames[0].field.focus({ preventScroll: true });

@@ -3,7 +3,6 @@
 import { RollcallClient } from "./rollcall.js";
 import { CONVERSATIONS, nameOf } from "./chat.js";
 
-export const BEGINS_TYPING = "begins to type";
 export const ENDS_TYPING = "stops typing";
 
 const NOBODY = { typists: [], count: 0 };
@@ -187,7 +186,7 @@ export class Device extends EventTarget {
   #typingChanged(id, typing) {
     const [before, now] = [this.#typing.get(id) ?? NOBODY, typing].map(({ typists }) => typists.map(({ user }) => user));
     this.#typing.set(id, typing);
-    for (const user of now) if (!before.includes(user)) this.#told({ user, what: BEGINS_TYPING });
+    for (const user of now) if (!before.includes(user)) this.#told({ user, what: "begins to type" });
     for (const user of before) if (!now.includes(user)) this.#told({ user, what: ENDS_TYPING });
     this.#tell("typing");
   }

@@ -13,7 +13,7 @@ const WATCHED_FOR = 8_000;
 
 /**
  * The servers, and buttons that kill them. `rollcall dev` does this, and accepts such requests only from this page. Emits
- * `acted` before each action, with the timeline's data in the detail, and `crashed` after one that killed.
+ * `acted` before each action, with the timeline's data in the detail.
  */
 export class Deployment extends EventTarget {
   #rows = new Map();
@@ -45,8 +45,6 @@ export class Deployment extends EventTarget {
     for (const [part, row] of this.#rows) if (!row.isBusy) this.#end(part, row, down.includes(part), "");
   }
 
-  button(part) { return this.#rows.get(part).parts.act; }
-
   async #act(part, row) {
     if (row.isBusy) return;
     const [verb, word] = row.isDown ? ["start", "started again"] : ["crash", "killed"];
@@ -57,7 +55,6 @@ export class Deployment extends EventTarget {
     const failure = await fetch(`parts/${part}/${verb}`, { method: "POST" }).then(
       async (answer) => (answer.ok ? "" : answer.text()), () => "rollcall dev does not answer: does it still run?");
     this.#end(part, row, failure ? row.isDown : verb === "crash", failure);
-    if (verb === "crash") this.dispatchEvent(new Event("crashed"));
   }
 
   #end(part, row, isDown, failure) {
@@ -157,57 +154,5 @@ export class Timeline {
       item.append(chip);
     }
     return item;
-  }
-}
-
-/** What to try first: `{ id, words, target }`. A step leads to its element, and is ticked once its effect was seen. */
-export class Steps {
-  #items = new Map();
-
-  constructor(list, steps) {
-    for (const { id, words, target } of steps) {
-      const item = make("li");
-      const button = Object.assign(make("button", words), { type: "button" });
-      button.addEventListener("click", () => {
-        const element = target();
-        element.scrollIntoView({ block: "nearest" });
-        element.focus();
-        element.classList.add("pointed-at");
-        setTimeout(() => element.classList.remove("pointed-at"), 2_000);
-      });
-      item.append(button);
-      list.append(item);
-      this.#items.set(id, item);
-    }
-    this.#showNext();
-  }
-
-  done(id) {
-    const item = this.#items.get(id);
-    if (item.classList.contains("done")) return;
-    item.classList.add("done");
-    item.firstChild.append(make("span", " (done)", "unseen"));
-    this.#showNext();
-  }
-
-  #showNext() {
-    const items = [...this.#items.values()];
-    const next = items.find((item) => !item.classList.contains("done"));
-    for (const item of items) item.classList.toggle("next", item === next);
-  }
-}
-
-/** Lists commands that show the same in Redis. */
-export function listCommands(list, { redis }, conversation) {
-  const cli = `redis-cli -p ${redis.port}`;
-  for (const [command, explanation] of [
-    [`${cli} PSUBSCRIBE 'typing:*' 'presence:*'`, "every change, as it is published"],
-    [`${cli} TTL 'typing:{${conversation}}:alice'`, "how long Alice’s typing still lasts"],
-    [`${cli} HGETALL 'presence:{alice}'`, "Alice’s presence, and her devices"],
-    [`${cli} ZRANGE '{workers}' 0 -1 WITHSCORES`, "the workers, and when their leases end"],
-  ]) {
-    const item = make("li");
-    item.append(make("code", command), make("span", explanation, "quiet"));
-    list.append(item);
   }
 }

@@ -101,7 +101,6 @@ final class DemoPage: Sendable {
     }
 
     private struct Settings: Encodable {
-        let redis: DevRedis
         let workers: [DevWorker]
         /// The parts that were crashed and not started again yet.
         let down: [String]
@@ -111,7 +110,7 @@ final class DemoPage: Sendable {
         guard let deployment = stage.withLock({ $0 }) else { return Response(status: .serviceUnavailable) }
         var down: [String] = []
         for name in Deployment.names where await !deployment.isUp(name) { down.append(name) }
-        let settings = Settings(redis: await deployment.redis, workers: await deployment.ready, down: down)
+        let settings = Settings(workers: await deployment.ready, down: down)
         return Self.response(try JSONEncoder().encode(settings), type: "application/json")
     }
 
