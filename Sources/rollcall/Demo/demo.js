@@ -47,6 +47,8 @@ function addFrame(device) {
   const frame = new Frame(device);
   const { label } = device;
   element("devices").append(frame.element);
+  // Once more where it has a height: a list of messages begins at its end.
+  device.show(device.conversation);
   speaker.add(device, frame.element);
   frame.field.addEventListener("input", () => {
     if (frame.field.value.trim()) timeline.continued(`${label}: typing`, label, TYPING_HINT);
