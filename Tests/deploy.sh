@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 server=
-trap '[ -z "$server" ] || kill "$server"; rm -rf "$folder"' EXIT
+trap '[ -z "$server" ] || { kill "$server"; wait "$server" || true; }; rm -rf "$folder"' EXIT
 step() { echo "deploy: $*"; }
 
 step secrets, twice
