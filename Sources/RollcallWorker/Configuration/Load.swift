@@ -98,12 +98,13 @@ private struct ConfigurationSources {
     }
 
     /// Whether a variable should be a key. Kubernetes sets variables in containers when a service is named `rollcall`;
-    /// two hold tokens for commands, and two are for builds of this package.
+    /// two hold tokens for commands, and three are for builds of this package.
     private static func isOurs(_ variable: String) -> Bool {
         variable.hasPrefix(Setting.variablePrefix)
             && !["ROLLCALL_SERVICE_", "ROLLCALL_PORT_"].contains { variable.hasPrefix($0) }
             && ![
                 "ROLLCALL_PORT", "ROLLCALL_TOKEN", "ROLLCALL_OPERATOR_TOKEN", "ROLLCALL_STRICT", "ROLLCALL_FUZZ",
+                "ROLLCALL_PROGRAMS",
             ].contains(variable)
     }
 }

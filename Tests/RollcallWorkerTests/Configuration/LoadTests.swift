@@ -348,7 +348,7 @@ struct LoadTests {
         _ = try WorkerConfiguration.load(
             environment: [
                 "ROLLCALL_SERVICE_HOST": "10.0.0.1", "ROLLCALL_SERVICE_PORT_EDGE": "8080", "ROLLCALL_PORT": "tcp://…",
-                "ROLLCALL_PORT_8080_TCP_ADDR": "10.0.0.1", "ROLLCALL_STRICT": "1",
+                "ROLLCALL_PORT_8080_TCP_ADDR": "10.0.0.1", "ROLLCALL_STRICT": "1", "ROLLCALL_PROGRAMS": "1",
             ], overrides: insecure)
     }
 
