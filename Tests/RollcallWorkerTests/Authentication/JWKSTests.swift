@@ -152,7 +152,9 @@ struct JWKSTests {
     func strangers() throws {
         let authenticator = try authenticator(
             #"{"kty":"oct","k":"AAAA"}"#, #"{"kty":"quantum"}"#, jwk(p256, #","use":"enc""#),
-            jwk(p256, #","alg":"ES512""#), jwk(ed25519, ""))
+            jwk(p256, #","alg":"ES512""#), jwk(ed25519, ""),
+            jwk(p256, "").replacing("P-256", with: "secp256k1"), jwk(p256, "").replacing("P-256", with: "P-521"),
+            jwk(ed25519, #","kid":"x""#).replacing("Ed25519", with: "Ed448"))
         #expect(try refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == .unknownKey)
     }
 

@@ -64,7 +64,7 @@ struct VectorTests {
             refusal: .malformed),
     ]
 
-    @Test("each is verified, and no longer when one bit of it is another", arguments: vectors)
+    @Test("each is verified, but not with another letter or a signature of another length", arguments: vectors)
     private func verified(vector: Vector) throws {
         var keys = VerificationKeys()
         keys.replace(.jwksFile, with: try KeySource.jwksFile.keys(in: Array(#"{"keys":[\#(vector.key)]}"#.utf8)))
@@ -82,6 +82,9 @@ struct VectorTests {
             var changed = parts
             changed[part] = (parts[part].first == "A" ? "B" : "A") + parts[part].dropFirst()
             #expect(refusal(changed.joined(separator: ".")) == .badSignature)
+        }
+        for signature in ["", String(parts[2].dropLast(4)), parts[2].dropLast(4) + "AAAAAAAA", "AAAA" + parts[2]] {
+            #expect(refusal("\(parts[0]).\(parts[1]).\(signature)") == .badSignature)
         }
     }
 }
