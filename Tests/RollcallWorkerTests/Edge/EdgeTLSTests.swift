@@ -111,11 +111,13 @@ struct EdgeTLSTests {
     func broken() async throws {
         let log = Journal()
         let keeper = try CertificateKeeper(files, logger: Logger(label: "tls") { _ in Scribe(log) })
-        let context = keeper.context
         let other = certificates.second
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await keeper.run() }
             defer { tasks.cancelAll() }
+            // The first look at the files reads them once more.
+            try await eventually("it is logged") { log.all.contains { $0.contains("certificate in use") } }
+            let context = keeper.context
             // The certificate of one key with another key, and then no certificate at all.
             try FileManager.default.copyItem(
                 at: other.certificate, to: certificates.folder.appending(path: "beside"))
