@@ -83,35 +83,19 @@ function make(name, attributes = {}, ...children) {
   return element;
 }
 
-/**
- * Replaces the children of a list. A child with the same `data-key` is kept, and only its differences are changed, so
- * that selections and reading positions survive updates. Of two equal events, one is kept.
- */
-function update(parent, elements) {
-  const before = new Map([...parent.children].map((child) => [child.dataset.key, child]));
-  const kept = elements.map((element) => {
-    const same = before.get(element.dataset.key);
-    before.delete(element.dataset.key);
-    return same ?? element;
-  });
-  for (const child of [...parent.children]) if (!kept.includes(child)) child.remove();
-  elements.forEach((element, index) => {
-    const child = kept[index];
-    if (child !== element) adapt(child, element);
-    if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
-  });
+/** Makes an element like another one, and changes only what differs, so that selections and reading positions survive. */
+function adapt(old, wanted) {
+  if (old.isEqualNode(wanted)) return;
+  if (old.nodeName !== wanted.nodeName || old.nodeType === Node.TEXT_NODE) return old.replaceWith(wanted);
+  for (const { name } of [...old.attributes]) if (!wanted.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of wanted.attributes) old.setAttribute(name, value);
+  update(old, [...wanted.childNodes]);
 }
 
-function adapt(old, wanted) {
-  for (const { name, value } of wanted.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  for (const { name } of [...old.attributes]) if (!wanted.hasAttribute(name)) old.removeAttribute(name);
-  const [before, after] = [[...old.childNodes], [...wanted.childNodes]];
-  const isAlike = before.length === after.length && before.every((node, at) => node.nodeName === after[at].nodeName);
-  if (!isAlike) return old.replaceChildren(...after);
-  before.forEach((node, at) => {
-    if (node.nodeType !== Node.TEXT_NODE) adapt(node, after[at]);
-    else if (node.data !== after[at].data) node.data = after[at].data;
-  });
+function update(parent, nodes) {
+  const before = [...parent.childNodes];
+  nodes.forEach((node, index) => (index < before.length ? adapt(before[index], node) : parent.append(node)));
+  for (const extra of before.slice(nodes.length)) extra.remove();
 }
 
 // MARK: Figures
@@ -205,7 +189,7 @@ function showCharts(now) {
       picture.append(line);
     }
     const most = make("p.quiet", {}, `five minutes, at most ${figure(top, unit)}`);
-    return make("figure.card.chart", { "data-key": title },
+    return make("figure.card.chart", {},
       make("figcaption", {}, make("h2", {}, title), make("p.values", {}, ...told)), picture, most);
   }));
 }
@@ -227,8 +211,7 @@ function workerName(incarnation) {
   return make("bdi.name", {}, make("b", {}, id), make("span.quiet", {}, part));
 }
 
-const stateChip = (state) => (
-  make("span.state", { "data-state": state }, make("span.lamp", { "aria-hidden": "true" }), STATES[state]));
+const stateChip = (state) => make("span.state", { "data-state": state }, make("span.lamp"), STATES[state]);
 const cell = (title, ...content) => make("td", { "data-title": title }, ...content);
 const number = (title, ...content) => make("td.number", { "data-title": title }, ...content);
 
@@ -240,7 +223,7 @@ function workerRow(worker, now, asked) {
   // The rate per second, and the total since the worker started.
   const rate = (title, of) => number(title, make("span", {}, figure(rates[of], "/s"),
     make("span.total", {}, worker[of] === undefined ? "" : `${figure(worker[of])} in all`)));
-  return make("tr", { "data-key": worker.incarnation, "data-worker": worker.incarnation, "data-state": state },
+  return make("tr", { "data-worker": worker.incarnation, "data-state": state },
     make("th", { scope: "row" }, workerName(worker.incarnation), mark, make("span.where", { title: where }, where)),
     cell("State", stateChip(state)), number("Sessions", figure(worker.sessions)), rate("Signals", "signals"),
     rate("Published", "published"), rate("Deliveries", "delivered"), number("CPU", figure(rates.cpu_ms / 10, "%")),
@@ -262,7 +245,7 @@ function showWorkers(now, asked) {
 
 function showBusy(conversations) {
   const most = Math.max(1, ...conversations.map(({ typing }) => typing));
-  const rows = conversations.map(({ conversation, typing, joined }) => make("li", { "data-key": conversation },
+  const rows = conversations.map(({ conversation, typing, joined }) => make("li", {},
     make("bdi.name", {}, conversation), make("span.count", {}, make("b", {}, figure(typing)), " typing"),
     make("span.quiet", {}, `${figure(joined)} joined`),
     make("progress", { max: String(most), value: String(typing), "aria-hidden": "true" })));
@@ -281,7 +264,7 @@ function showEvents(events, now) {
     const told = Object.entries(facts).sort().map(([key, value]) => `${key}=${value}`).join("  ");
     const moment = new Date(at).toISOString();
     const [day, clock] = [moment.slice(0, 10), moment.slice(11, 19)];
-    return make("li", { "data-key": `${moment} ${message} ${told}`, "data-kind": kind },
+    return make("li", { "data-kind": kind },
       make("time", { datetime: moment }, day === today ? clock : `${day} ${clock}`), make("span.kind", {}, kind),
       make("span.message", {}, message, times > 1 ? make("b", {}, ` ×${figure(times)}`) : null),
       told ? make("code", {}, told) : null);
@@ -336,7 +319,7 @@ function deviceRow({ device, state, standing, since, lost, counts_until: end, wo
   const words = STANDINGS[standing] ?? standing;
   const isInGrace = standing === "in_grace" && lost !== undefined && end !== undefined;
   const grace = isInGrace ? `: lost ${spoken(now - lost)} ago, for ${spoken(end - now)} more` : "";
-  return make("tr", { "data-key": device, "data-device": device },
+  return make("tr", { "data-device": device },
     make("th", { scope: "row" }, make("bdi.name", {}, make("b", {}, device))),
     cell("State", state), cell("Counts as", words + grace), cell("Since", since ? spoken(now - since) : DASH),
     cell("Worker", make("span", {}, workerName(worker.incarnation), " ", stateChip(stateOf(worker)))),

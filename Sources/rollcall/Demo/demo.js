@@ -2,7 +2,7 @@
 
 import { BOTS, CONVERSATIONS, Chat, nameOf } from "./chat.js";
 import { Crowd } from "./crowd.js";
-import { Device, ENDS_TYPING } from "./device.js";
+import { Device, ENDS_TYPING, workerOf } from "./device.js";
 import { Deployment, Timeline } from "./lab.js";
 import { Speaker, language, setText } from "./language.js";
 import { Frame } from "./screen.js";
@@ -25,12 +25,10 @@ element("starting").remove();
 const suffix = Math.random().toString(36).slice(2, 5);
 const edges = edgesOf(settings);
 let nextEdge = 0;
-/** Whether the group was opened in this window. */
-let isCrowdWanted = false;
 
 const chat = new Chat();
 const timeline = new Timeline(element("told"));
-const crowd = new Crowd({ chat, urlsFor, suffix });
+const crowd = new Crowd(chat);
 const deployment = new Deployment(settings, element("deployment"));
 const speaker = new Speaker(element("announcement"));
 const devices = [["alice", "phone"], ["bob", "phone"], ["alice", "laptop"]]
@@ -61,30 +59,23 @@ function addFrame(device) {
   return frame;
 }
 
-/** Handles what a client received. Bots' own changes are not shown; only a status that a bot does not have is. */
+/** Shows what a client received, but of the bots. */
 function told(who, { what, user, status, isOwn }) {
-  if (BOTS.includes(user) && (!status || (crowd.bot(user)?.meant ?? status) === status)) return;
+  if (BOTS.includes(user)) return;
   timeline.told(who, { what: user ? `${nameOf(user)} ${what}` : what, status, isOwn });
   if (what === ENDS_TYPING) timeline.over();
 }
 
 /** Shows how many devices each worker holds, and which conversation all devices have open, if they agree. */
 function show() {
-  deployment.showDevices([...devices, ...crowd.bots].map(({ worker }) => worker));
+  deployment.showDevices([...devices, ...crowd.bots].map(({ client }) => workerOf(client.connection.latest)));
   for (const tab of element("conversations").children) {
     const isOpen = devices.every(({ conversation }) => conversation === CONVERSATIONS[tab.value]);
     tab.setAttribute("aria-pressed", String(isOpen));
   }
   if (!devices.some(({ conversation }) => conversation === CONVERSATIONS.group)) return;
-  isCrowdWanted = true;
   element("crowd").hidden = false;
-  showCrowd();
-}
-
-/** Runs the bots only in a visible window. A hidden window leaves them to another. */
-function showCrowd() {
-  if (isCrowdWanted && !document.hidden) crowd.open();
-  else crowd.close();
+  crowd.open(urlsFor, suffix);
 }
 
 element("conversations").addEventListener("click", ({ target }) => {
@@ -94,7 +85,6 @@ element("crowd").addEventListener("click", () => crowd.togglePause());
 crowd.addEventListener("changed", () => (
   setText(element("crowd"), crowd.isPaused ? "Let the bots go on" : "Pause the bots")));
 deployment.addEventListener("acted", ({ detail }) => timeline.acted(detail.title, detail));
-document.addEventListener("visibilitychange", showCrowd);
 setInterval(show, 1_000);
 // If `rollcall dev` was restarted, its workers have new addresses.
 setInterval(async () => {

@@ -5,6 +5,11 @@ import { CONVERSATIONS, nameOf } from "./chat.js";
 
 export const ENDS_TYPING = "stops typing";
 
+/** The name of the worker that a client is connected to, without its incarnation; null if it is not connected. */
+export function workerOf(connection) {
+  return connection?.status === "connected" ? connection.session.worker.split(".")[0] : null;
+}
+
 const NOBODY = { typists: [], count: 0 };
 
 /**
@@ -103,8 +108,7 @@ export class Device extends EventTarget {
 
   get state() { return this.client.deviceState; }
 
-  /** The name of the connected worker, without its incarnation. */
-  get worker() { return this.isConnected ? this.connection.session.worker.split(".")[0] : null; }
+  get worker() { return workerOf(this.connection); }
 
   /** Who types in the open conversation. */
   get typing() { return this.typingIn(this.conversation); }
@@ -118,6 +122,9 @@ export class Device extends EventTarget {
 
   /** The other user in a conversation of two. */
   otherIn({ members, title }) { return title ? null : members.find((user) => user !== this.user); }
+
+  /** The presence of the other user in the open conversation; undefined in a group or the list. */
+  get otherPresence() { return this.presences.get(this.conversation && this.otherIn(this.conversation)); }
 
   /** Opens a conversation, or the list of all (null). */
   show(conversation) {

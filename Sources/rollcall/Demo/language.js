@@ -47,8 +47,6 @@ class Language extends EventTarget {
   /** The word for today. */
   get today() { return new Intl.RelativeTimeFormat(this.id, { numeric: "auto" }).format(0, "day"); }
 
-  date(at) { return new Intl.DateTimeFormat(this.id, { weekday: "long", day: "numeric", month: "long" }).format(at); }
-
   /** Fills the list of languages, each with its own name for itself. */
   fill(select) {
     for (const { id, name } of this.#all.values()) {
@@ -84,66 +82,59 @@ export class Speaker {
   #region;
   #device = null;
   #announcer;
-  #statuses = new Map();
-  #newest = null;
+  #presence;
+  #newest;
   /** The last announcement about typing. */
-  #typingWords = null;
+  #typing = null;
 
   constructor(region) {
     this.#region = region;
-    language.addEventListener("changed", () => this.#catchUp());
+    language.addEventListener("changed", () => this.#follow(this.#device));
   }
 
   /** Adds a device. It announces once its screen or its controls have the focus. */
   add(device, element) {
-    const hears = (what, then) => device.addEventListener(what, () => device === this.#device && then());
-    element.addEventListener("focusin", () => device === this.#device || this.#follow(device));
-    hears("typing", () => this.#typing());
-    hears("presence", () => this.#presence());
-    hears("messages", () => this.#messages());
-    hears("conversation", () => this.#catchUp());
+    const hears = (what, then) => device.addEventListener(what, () => device === this.#device && then(device));
+    element.addEventListener("focusin", () => this.#follow(device));
+    hears("conversation", () => this.#follow(device));
+    hears("typing", () => this.#typingChanged(device));
+    hears("presence", () => this.#presenceChanged(device));
+    hears("messages", () => this.#messagesChanged(device));
     if (!this.#device) this.#follow(device);
   }
 
+  /** Follows a device, and takes what it shows as known. */
   #follow(device) {
     this.#device = device;
-    this.#catchUp();
-  }
-
-  /** Takes the current state as known, without an announcement. */
-  #catchUp() {
-    const { typing, presences, conversation } = this.#device;
     Object.assign(this.#region, { lang: language.id, dir: language.direction });
     this.#announcer = new TypingAnnouncer({ language: language.id });
-    this.#announcer.announcement(typing);
-    this.#statuses = statuses(presences);
-    this.#newest = this.#device.messagesIn(conversation).at(-1)?.id;
+    this.#announcer.announcement(device.typing);
+    this.#presence = device.otherPresence;
+    this.#newest = device.messagesIn(device.conversation).at(-1)?.id;
   }
 
   /** Announces typing, except in a group, where some user is nearly always typing. */
-  #typing() {
-    const announcement = this.#announcer.announcement(this.#device.typing);
-    if (announcement === null || this.#device.conversation?.title) return;
-    if (announcement) this.#typingWords = this.#say(announcement);
+  #typingChanged({ typing, conversation }) {
+    const announcement = this.#announcer.announcement(typing);
+    if (announcement === null || conversation?.title) return;
+    if (announcement) this.#typing = this.#say(announcement);
     // If typing ends, only its own announcement is removed, and never a message.
-    else this.#typingWords?.remove();
+    else this.#typing?.remove();
   }
 
   /** Announces presence, except in a group. */
-  #presence() {
-    const { conversation, presences } = this.#device;
-    const before = this.#statuses;
-    this.#statuses = statuses(presences);
-    const other = conversation && this.#device.otherIn(conversation);
-    if (!other || !before.has(other) || before.get(other) === this.#statuses.get(other)) return;
-    this.#say(`${nameOf(other)}: ${presenceText(presences.get(other), { language: language.id })}`);
+  #presenceChanged({ otherPresence: now, conversation }) {
+    const before = this.#presence;
+    this.#presence = now;
+    if (!before || before.status === now?.status) return;
+    this.#say(`${nameOf(this.#device.otherIn(conversation))}: ${presenceText(now, { language: language.id })}`);
   }
 
-  #messages() {
-    const newest = this.#device.messagesIn(this.#device.conversation).at(-1);
+  #messagesChanged(device) {
+    const newest = device.messagesIn(device.conversation).at(-1);
     if (!newest || newest.id === this.#newest) return;
     this.#newest = newest.id;
-    if (newest.from !== this.#device.user) this.#say(`${nameOf(newest.from)}: ${newest.text}`);
+    if (newest.from !== device.user) this.#say(`${nameOf(newest.from)}: ${newest.text}`);
   }
 
   /** Announces with a new node, so that equal words are read again. */
@@ -153,5 +144,3 @@ export class Speaker {
     return said;
   }
 }
-
-function statuses(presences) { return new Map([...presences].map(([user, { status }]) => [user, status])); }

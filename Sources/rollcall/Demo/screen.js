@@ -97,7 +97,6 @@ export class Frame extends EventTarget {
       this.#rows.values().next().value.focus();
     });
     controls.addEventListener("click", ({ target }) => this.#pressed(target.closest("button")));
-    setInterval(() => this.#tick(), 10_000);
   }
 
   #pressed(button) {
@@ -161,7 +160,7 @@ export class Frame extends EventTarget {
 
   /** The list, and the other user or the title, and below it who is typing, or else who is online. */
   #showHeader() {
-    const { presences, typing, conversation, isConnected, client } = this.#device;
+    const { presences, otherPresence, typing, conversation, isConnected, client } = this.#device;
     for (const [each, { parts, face }] of this.#rows) {
       const other = this.#device.otherIn(each);
       if (other) face.dataset.dot = presenceDot(presences.get(other));
@@ -181,7 +180,7 @@ export class Frame extends EventTarget {
       if (status) setText(status, `${nameOf(user)}: ${presenceText(presences.get(user), { language: language.id })}`);
     }
     clearTimeout(this.#timer);
-    const valid = lastSeenValidity(presences.get(this.#device.otherIn(conversation)), client.now, { style: "exact" });
+    const valid = lastSeenValidity(otherPresence, client.now, { style: "exact" });
     if (valid !== Infinity) this.#timer = setTimeout(() => this.#showHeader(), Math.min(valid, 60 * MINUTE));
   }
 
@@ -190,14 +189,14 @@ export class Frame extends EventTarget {
   }
 
   #line() {
-    const { conversation, isConnected, network, presences, typing, client } = this.#device;
+    const { conversation, isConnected, network, presences, otherPresence, typing, client } = this.#device;
     const words = { language: language.id };
     if (!isConnected) return network.isUp ? "Connecting…" : "No network";
     if (typing.count > 0) return this.#typingText(typing);
     if (conversation.title) return groupCount(presences.values(), conversation.members.length, words).text;
-    const presence = presences.get(this.#device.otherIn(conversation));
-    const isLongGone = presence?.lastSeen && presence.status === "offline" && client.now - presence.lastSeen >= MINUTE;
-    return isLongGone ? lastSeenText(presence, client.now, { ...words, style: "exact" }) : presenceText(presence, words);
+    const { status, lastSeen } = otherPresence ?? {};
+    const isLongGone = lastSeen && status === "offline" && client.now - lastSeen >= MINUTE;
+    return isLongGone ? lastSeenText(otherPresence, client.now, { ...words, style: "exact" }) : presenceText(otherPresence, words);
   }
 
   /** Appends new messages. The list is rebuilt only if one arrives late, for example from another window. */
@@ -287,7 +286,7 @@ export class Frame extends EventTarget {
     if (isCovered && !app.inert) this.#device.edited(this.field.value = "");
     app.inert = isCovered;
     curtain.hidden = !isCovered;
-    Object.assign(screen.dataset, { network: network.isUp ? "up" : "down", connected: isConnected });
+    screen.dataset.connected = isConnected;
     setText(reason, isOpen ? "In the background" : connection.error?.message ?? "The app is closed");
   }
 
@@ -300,12 +299,5 @@ export class Frame extends EventTarget {
     send.setAttribute("aria-label", verb);
     back.setAttribute("aria-label", chats);
     setText(heading, chats);
-    this.#tick();
-  }
-
-  #tick() {
-    const now = Date.now();
-    for (const clock of ["clock", "curtain-clock"]) setText(this.#parts[clock], language.time(now));
-    setText(this.#parts["curtain-date"], language.date(now));
   }
 }
