@@ -18,12 +18,9 @@ public struct BrowserFile: Hashable, Sendable {
 
     /// In the order of `CModule.c`.
     private static let names = [
-        "addresses.js", "alarm.js", "backoff.js", "client.js", "connection.js", "conversation-state.js",
-        "conversation.js", "device-state.js", "display-name.js", "engine.js", "errors.js", "languages.js",
-        "liveness.js", "message-budget.js", "messages.js", "name-cache.js", "observations.js", "observed-value.js",
-        "outbox.js", "own-typing.js", "presence-fetches.js", "presence-text.js", "reconnecting.js", "rollcall.d.ts",
-        "rollcall.js", "sender.js", "server-clock.js", "subscriptions.js", "token.js", "typing-field.js",
-        "typing-input.js", "typing-text.js", "units.js", "updates.js", "words.json",
+        "attention.js", "client.js", "connection.js", "engine.js", "messages.js", "names.js", "outbox.js",
+        "people.js", "rollcall.d.ts", "rollcall.js", "room.js", "route.js", "texts.js", "typing.js",
+        "updates.js", "words.json",
     ]
 
     private static func type(of name: String) -> String {

@@ -25,8 +25,8 @@ def test_c6_declarations_and_module_agree(tmp_path):
     source, built = tmp_path / "source", tmp_path / "built"
     shutil.copytree(MODULE, source)
     # Debian's compiler is older than import attributes.
-    languages = source / "languages.js"
-    languages.write_text(languages.read_text(encoding="utf-8").replace(' with { type: "json" }', ""), encoding="utf-8")
+    texts = source / "texts.js"
+    texts.write_text(texts.read_text(encoding="utf-8").replace(' with { type: "json" }', ""), encoding="utf-8")
     tsc("--allowJs", "--checkJs", "--resolveJsonModule", "--allowSyntheticDefaultImports", "--declaration",
         "--emitDeclarationOnly", "--outDir", built, source / "rollcall.js")
     # The generated declarations import the declared types from the same path.

@@ -1,60 +1,122 @@
-// The life of the connection to a worker: a token, a socket, hello, welcome, and what follows each end.
-// The Swift client has `Connector` for this.
+// The life of the connection to a worker: a token, a socket, hello, welcome, silence, and what follows each end.
 
-import { AddressList, parseAddress } from "./addresses.js";
-import { Alarm } from "./alarm.js";
-import { Backoff } from "./backoff.js";
-import { RollcallError } from "./errors.js";
-import { Liveness } from "./liveness.js";
-import { parseMessage } from "./messages.js";
-import { ReconnectPolicy } from "./reconnecting.js";
-import { renewalTime, Stopwatch, tokenExpiry } from "./token.js";
-import { SECOND } from "./units.js";
+import { MINUTE, parseMessage, RollcallError, SECOND } from "./messages.js";
+import { parseAddress, Route } from "./route.js";
+
+/** Returns when a JWT expires, in server time, or null if the token does not say. */
+function tokenExpiry(token) {
+  try {
+    const { exp } = JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
+    return Number.isFinite(exp) ? exp * SECOND : null;
+  } catch {
+    return null;
+  }
+}
 
 /**
- * Does what `ReconnectPolicy` and `Liveness` decide, and tells its owner what happens. There is at most one attempt at a
- * time. Events of an earlier attempt's socket are ignored.
+ * Whether a connection is alive. After two of the worker's ping intervals of silence the client asks, and waits for one.
+ * Browsers hide WebSocket's own pings, so both are messages.
+ */
+class Liveness {
+  /** How long an answer may take after a reason for doubt. */
+  static DOUBTED = 3 * SECOND;
+  /** If a deadline is noticed this much late, the page did not run in the meantime, and asks once more. */
+  static ASLEEP = SECOND;
+
+  #interval;
+  /** How long the answer may take, and since when it is awaited; null while none is. */
+  #patience = 0;
+  #askedAt = null;
+  #isAskedAgain = false;
+  deadline;
+
+  constructor(interval, now) {
+    this.#interval = interval;
+    this.deadline = now + 2 * interval;
+  }
+
+  /**
+   * A message arrived: the answer to a ping that was sent at `pingAt`, or another (null). While an answer is awaited, no
+   * other message counts as one: it may have been on its way, or in this machine, since before the connection died. But
+   * it gives the answer more time, which may have to wait behind it.
+   */
+  received(pingAt, now) {
+    if (pingAt !== null && this.#askedAt !== null && pingAt >= this.#askedAt) this.#askedAt = null;
+    this.deadline = now + (this.#askedAt === null ? 2 * this.#interval : this.#patience);
+  }
+
+  /** There is reason for doubt. Returns whether to send a ping now. */
+  doubted(now) {
+    const isFirst = this.#askedAt === null;
+    if (isFirst) this.#ask(now, false);
+    this.#patience = Liveness.DOUBTED;
+    this.deadline = Math.min(this.deadline, now + Liveness.DOUBTED);
+    return isFirst;
+  }
+
+  /** Returns `"alive"`, `"ping"` (send one) or `"dead"`. */
+  deadlinePassed(now) {
+    if (now < this.deadline) return "alive";
+    const isLate = now >= this.deadline + Liveness.ASLEEP;
+    if (this.#askedAt !== null && (this.#isAskedAgain || !isLate)) return "dead";
+    this.#ask(now, this.#askedAt !== null);
+    return "ping";
+  }
+
+  #ask(now, isAgain) {
+    this.#askedAt = now;
+    this.#isAskedAgain = isAgain;
+    this.#patience = Math.max(this.#interval, Liveness.DOUBTED);
+    this.deadline = now + this.#patience;
+  }
+}
+
+/**
+ * Does what `Route` and `Liveness` decide, and tells the engine what happens. There is at most one attempt at a time.
+ * Events of an earlier attempt's socket, and tokens that come too late, are ignored.
  */
 export class Connection {
+  /** How old an attempt must be to begin again when the network changes, which it does once. */
+  static OLD_ATTEMPT = 2 * SECOND;
+  /** How long before its expiry a token is replaced, at least. For a short-lived token it is less. */
+  static RENEWAL_MARGIN = MINUTE;
+
   /** `idle`, `authenticating`, `opening`, `greeting` (hello is sent), `connected`, `waiting`, `failed` or `closed`. */
   #stage = "idle";
+  #deadline = null;
   #socket = null;
   #liveness = null;
-  /** The pings without an answer, in order: `{ at, isCheck }`. `isCheck`: whether `#liveness` waits for the answer. */
+  /** When the pings without an answer were sent. */
   #pings = [];
   #connectedAt = 0;
-  /** The current attempt to connect. `isOutdated`: the network has changed since, but too soon to begin again. */
-  #opening = { began: 0, end: 0, isOutdated: false };
-  /** How often changes of the network have restarted attempts since the last one that ended otherwise. */
-  #restarts = 0;
-  #token = null;
-  /** Measures the time since the app gave the token. */
-  #tokenAge = new Stopwatch();
-  /** Counts attempts and renewals of the token, so that a token which arrives too late is recognised. */
   #attempt = 0;
+  #attemptBegan = 0;
+  #isRestarted = false;
+  #token = null;
+  /** When the app gave the token: `{ steady, device }`. */
+  #tokenTime = null;
+  #renewal = null;
   /** Null if a URL of the app is not valid. */
-  #policy = null;
-  #alarm = new Alarm(() => this.#deadlinePassed());
-  #renewalAlarm = new Alarm(() => this.#renewToken());
+  #route = null;
   /** Aborting it ends the listening for changes of the network. */
   #listening = null;
   #options;
-  #owner;
+  #engine;
 
-  constructor(options, owner) {
+  constructor(options, engine) {
     this.#options = options;
-    this.#owner = owner;
+    this.#engine = engine;
     const addresses = options.urls.map(parseAddress);
     if (addresses.length === 0 || addresses.includes(null)) return;
-    this.#policy = new ReconnectPolicy(
-      new AddressList(addresses, options.workerHosts), new Backoff(options.firstPause, options.longestPause));
+    this.#route = new Route(addresses, options.workerHosts, options.longestPause);
   }
 
   /** Whether messages may be sent. */
   get isOpen() { return this.#stage === "greeting" || this.#stage === "connected"; }
-
   /** Whether there is a connection, or will be one without another call. */
   get isActive() { return !["idle", "failed", "closed"].includes(this.#stage); }
+  get isClosed() { return this.#stage === "closed"; }
+  get deadline() { return Math.min(this.#deadline ?? Infinity, this.#renewal ?? Infinity); }
 
   connect() { if (["idle", "failed", "waiting"].includes(this.#stage)) this.#begin(); }
 
@@ -65,90 +127,92 @@ export class Connection {
       if (this.#socket !== socket) return;
       const text = JSON.stringify(message);
       socket.send(text);
-      this.#owner.wireUsed({ sent: text });
+      this.#engine.wireUsed({ sent: text });
     }
   }
 
-  /** Asks for the worker's time. */
-  requestTime() { this.#ping({ isCheck: false }); }
-
-  #ping({ isCheck }) {
-    this.#pings.push({ at: performance.now(), isCheck });
+  ping() {
+    this.#pings.push(performance.now());
     this.send([{ type: "ping" }]);
   }
 
-  /** Checks the connection, or makes the next attempt at once, also if a token is awaited. */
+  /**
+   * Checks the connection, or makes the next attempt at once, also if a token is awaited. An attempt over a path that may
+   * be dead begins again, once: an app may report changes in a loop.
+   */
   networkChanged() {
+    const now = performance.now();
     switch (this.#stage) {
       case "waiting":
-      case "authenticating": this.#begin(); break;
+      case "authenticating": return void this.#begin();
       case "opening":
-      case "greeting": this.#attemptOutdated(); break;
-      case "connected": this.#follow(this.#liveness.doubted(performance.now())); break;
-      case "idle":
-      case "failed":
-      case "closed": break;
+      case "greeting":
+        if (!this.#isRestarted && now >= this.#attemptBegan + Connection.OLD_ATTEMPT) this.#restart();
+        return;
+      case "connected":
+        if (this.#liveness.doubted(now)) this.ping();
+        this.#deadline = this.#liveness.deadline;
+        this.#engine.changed();
     }
   }
 
-  /**
-   * Restarts an attempt, whose path may be dead, once it has lasted a second. With each restart, this time doubles: an
-   * app may report changes in a loop, and must neither connect in that loop nor prevent every attempt.
-   */
-  #attemptOutdated() {
-    const due = this.#opening.began + SECOND * 2 ** this.#restarts;
-    if (performance.now() >= due) return this.#restart();
-    this.#opening.isOutdated = true;
-    this.#alarm.set(Math.min(due, this.#opening.end));
-  }
-
-  /** Begins the attempt again, at the same address. This is not a failure. */
   #restart() {
-    this.#restarts += 1;
-    const wasOpen = this.isOpen;
-    this.#dropSocket();
-    this.#stage = "waiting";
-    if (wasOpen) this.#owner.connectionLost();
+    this.#end();
+    this.#isRestarted = true;
     this.#begin();
   }
 
-  /**
-   * Ends the connection, with a goodbye or without one like a lost network. Resolves once the socket is closed.
-   *
-   * @param {"idle" | "closed"} state
-   */
+  /** @param {"idle" | "closed"} state */
   end(state, { goodbye }) {
     if (goodbye && this.isOpen) this.send([{ type: "goodbye" }]);
-    if (this.#stage === "closed") return Promise.resolve();
+    if (this.isClosed) return Promise.resolve();
     const socket = this.#socket;
     this.#stop(state, { status: state });
     return socketClosed(socket);
   }
 
-  /** Call this last, after the alarm is set: an observer of the connection may connect or close at once. */
+  deadlinePassed(now) {
+    if (this.#renewal !== null && now >= this.#renewal) this.#renewToken();
+    if (this.#deadline === null || now < this.#deadline) return;
+    switch (this.#stage) {
+      case "waiting": return void this.#begin();
+      case "authenticating":
+        this.#attempt += 1;
+        return this.#follow(this.#route.tokenFailed(new Error("the token callback did not answer in time")));
+      case "opening":
+      case "greeting": return this.#attemptFailed();
+      case "connected": {
+        const judgement = this.#liveness.deadlinePassed(now);
+        this.#deadline = this.#liveness.deadline;
+        if (judgement === "ping") this.ping();
+        if (judgement === "dead") this.#lost(null);
+      }
+    }
+  }
+
+  /** Call this last: an observer of the connection may connect or close at once. */
   #become(stage, state) {
     this.#stage = stage;
-    this.#owner.connectionChanged(state);
+    this.#engine.changed();
+    this.#engine.connectionChanged(state);
+  }
+
+  /** Ends the socket, and what belongs to it. */
+  #end() {
+    const [socket, wasOpen] = [this.#socket, this.isOpen];
+    this.#stage = "waiting";
+    this.#socket = this.#deadline = this.#renewal = null;
+    socket?.close();
+    if (wasOpen) this.#engine.connectionLost();
   }
 
   /** Ends everything that would happen without another call. */
   #stop(stage, state) {
-    const wasOpen = this.isOpen;
     this.#attempt += 1;
-    this.#stage = stage;
-    this.#dropSocket();
-    if (wasOpen) this.#owner.connectionLost();
+    this.#end();
     this.#listening?.abort();
     this.#listening = null;
     this.#become(stage, state);
-  }
-
-  #dropSocket() {
-    const socket = this.#socket;
-    this.#socket = null;
-    socket?.close();
-    this.#alarm.set(null);
-    this.#renewalAlarm.set(null);
   }
 
   // The attempt.
@@ -156,18 +220,21 @@ export class Connection {
   async #begin() {
     this.#attempt += 1;
     const attempt = this.#attempt;
-    this.#alarm.set(null);
-    if (!this.#policy) return this.#giveUp(invalidURL());
+    if (!this.#route) return this.#giveUp(invalidURL());
     this.#listen();
-    if (this.#token !== null && !this.#isTokenExpired()) return this.#open();
-    this.#alarm.set(performance.now() + this.#options.connectTimeout);
-    this.#become("authenticating", { status: "connecting" });
-    if (attempt !== this.#attempt) return;
-    const { token, error } = await this.#freshToken()
-      .then((fresh) => ({ token: fresh, error: null }), (reason) => ({ token: null, error: reason }));
-    if (attempt !== this.#attempt) return;
-    if (token === null) return this.#retryOrGiveUp(this.#policy.tokenFailed(error));
-    this.#tokenReceived(token);
+    if (this.#token === null || this.#isTokenExpired()) {
+      this.#deadline = performance.now() + this.#options.connectTimeout;
+      this.#become("authenticating", { status: "connecting" });
+      if (attempt !== this.#attempt) return;
+      try {
+        const token = await this.#freshToken();
+        if (attempt !== this.#attempt) return;
+        this.#keepToken(token);
+      } catch (error) {
+        if (attempt === this.#attempt) this.#follow(this.#route.tokenFailed(error));
+        return;
+      }
+    }
     this.#open();
   }
 
@@ -178,15 +245,18 @@ export class Connection {
     throw new RollcallError("bad_token", "the token callback gave no string");
   }
 
-  #tokenReceived(token) {
+  #keepToken(token) {
     this.#token = token;
-    this.#tokenAge = new Stopwatch();
+    this.#tokenTime = { steady: performance.now(), device: Date.now() };
   }
+
+  /** The steady clock may stop while the machine sleeps, and the device's clock may be set back: the later one counts. */
+  get #tokenAge() { return Math.max(performance.now() - this.#tokenTime.steady, Date.now() - this.#tokenTime.device); }
 
   /** Compares the token's own expiry with the worker's time. The worker refuses every other expired token (4101). */
   #isTokenExpired() {
     const expiry = tokenExpiry(this.#token);
-    return expiry !== null && this.#owner.serverTime !== null && expiry <= this.#owner.serverTime;
+    return expiry !== null && this.#engine.isTimeKnown && expiry <= this.#engine.now;
   }
 
   #listen() {
@@ -198,10 +268,10 @@ export class Connection {
   }
 
   #open() {
-    this.#policy.opening();
+    this.#route.opening();
     let socket;
     try {
-      socket = new this.#options.WebSocket(this.#policy.address.href);
+      socket = new this.#options.WebSocket(this.#route.address.href);
     } catch (cause) {
       return this.#giveUp(invalidURL(cause));
     }
@@ -212,120 +282,76 @@ export class Connection {
     });
     on("open", () => this.#greet());
     on("message", ({ data }) => this.#received(data));
-    on("close", ({ code }) => this.#closed(code));
-    const began = performance.now();
-    this.#opening = { began, end: began + this.#policy.timeout(this.#options.connectTimeout), isOutdated: false };
-    this.#alarm.set(this.#opening.end);
+    on("close", ({ code }) => {
+      if (this.#stage === "opening") this.#attemptFailed();
+      // 1006 is what a browser reports if there was no close frame.
+      else this.#lost(code === 1006 ? null : code);
+    });
+    this.#attemptBegan = performance.now();
+    this.#deadline = this.#attemptBegan + this.#route.timeout(this.#options.connectTimeout);
     this.#become("opening", { status: "connecting" });
   }
 
   #greet() {
     this.#stage = "greeting";
     const { device } = this.#options;
-    this.send([{ type: "hello", token: this.#token, ...device && { device }, state: this.#owner.deviceState }]);
-    if (this.isOpen) this.#owner.connectionOpened();
+    this.send([{ type: "hello", token: this.#token, ...device && { device }, state: this.#engine.deviceState }]);
+    if (this.isOpen) this.#engine.connectionOpened();
   }
 
   // The connection.
 
   #received(data) {
     if (typeof data !== "string") return;
-    this.#owner.wireUsed({ received: data });
+    this.#engine.wireUsed({ received: data });
     if (!this.isOpen) return;
     const message = parseMessage(data);
-    const ping = message?.type === "pong" ? this.#pings.shift() : undefined;
-    if (this.#stage === "connected") this.#noteLife(ping?.isCheck === true);
+    const pingAt = message?.type === "pong" ? this.#pings.shift() ?? null : null;
+    if (this.#stage === "connected") {
+      this.#liveness.received(pingAt, performance.now());
+      this.#deadline = this.#liveness.deadline;
+    }
     switch (message?.type) {
       case undefined: break;
       case "welcome": if (this.#stage === "greeting") this.#welcomed(message); break;
-      case "goodbye": this.#policy.goodbyeReceived(message); break;
-      case "pong": this.#owner.timeReceived(message.time, ping?.at ?? performance.now()); break;
-      default: this.#owner.messageReceived(message);
+      case "goodbye": this.#route.goodbyeReceived(message); break;
+      case "pong": this.#engine.timeReceived(message.time, pingAt ?? performance.now()); break;
+      default: this.#engine.messageReceived(message);
     }
-  }
-
-  #noteLife(isAnswer) {
-    this.#liveness.received(isAnswer, performance.now());
-    this.#alarm.set(this.#liveness.deadline);
   }
 
   #welcomed(welcome) {
-    const now = performance.now();
     const { user, device, session, worker } = welcome;
-    this.#restarts = 0;
-    this.#policy.welcomed();
-    this.#liveness = new Liveness(welcome.ping, now);
-    this.#connectedAt = now;
-    this.#alarm.set(this.#liveness.deadline);
+    this.#isRestarted = false;
+    this.#route.welcomed();
+    this.#connectedAt = performance.now();
+    this.#liveness = new Liveness(welcome.ping, this.#connectedAt);
+    this.#deadline = this.#liveness.deadline;
     this.#stage = "connected";
-    this.#owner.welcomed(welcome);
+    this.#engine.welcomed(welcome);
     // Race: an observer that was called because of the worker's time may have ended the connection.
     if (this.#stage !== "connected") return;
     this.#scheduleRenewal();
-    this.#owner.connectionChanged({ status: "connected", session: { user, device, session, worker } });
+    this.#engine.connectionChanged({ status: "connected", session: { user, device, session, worker } });
   }
 
-  /** @param judgement what `Liveness` decided */
-  #follow(judgement) {
-    this.#alarm.set(this.#liveness.deadline);
-    if (judgement === "ping") this.#ping({ isCheck: true });
-    if (judgement === "dead") this.#connectionEnded(null);
+  #attemptFailed() {
+    this.#end();
+    this.#follow(this.#route.connectFailed());
   }
 
-  #deadlinePassed() {
-    switch (this.#stage) {
-      case "waiting": this.#begin(); break;
-      case "authenticating": this.#tokenTimedOut(); break;
-      case "opening":
-      case "greeting": this.#openingTimedOut(); break;
-      case "connected": this.#follow(this.#liveness.deadlinePassed(performance.now())); break;
-      case "idle":
-      case "failed":
-      case "closed": break;
-    }
-  }
-
-  /** The attempt ends here, so a token that arrives later is ignored. */
-  #tokenTimedOut() {
-    this.#attempt += 1;
-    this.#retryOrGiveUp(this.#policy.tokenFailed(new Error("the token callback did not answer in time")));
-  }
-
-  #closed(code) {
-    if (this.#stage === "opening") this.#connectFailed();
-    // 1006 is what a browser reports if there was no close frame.
-    else this.#connectionEnded(code === 1006 ? null : code);
-  }
-
-  #openingTimedOut() {
-    const { isOutdated, end } = this.#opening;
-    if (isOutdated && performance.now() < end) this.#restart();
-    else this.#connectFailed();
-  }
-
-  #connectFailed() {
-    const wasOpen = this.isOpen;
-    this.#ended(wasOpen, this.#policy.connectFailed());
-  }
-
-  #connectionEnded(code) {
+  #lost(code) {
     const duration = this.#stage === "connected" ? performance.now() - this.#connectedAt : 0;
-    this.#ended(true, this.#policy.connectionEnded(code, duration, this.#tokenAge.elapsed));
+    this.#end();
+    this.#follow(this.#route.connectionEnded(code, duration, this.#tokenAge));
   }
 
-  #ended(wasOpen, next) {
-    this.#restarts = 0;
-    this.#dropSocket();
-    this.#stage = "waiting";
-    if (wasOpen) this.#owner.connectionLost();
-    this.#retryOrGiveUp(next);
-  }
-
-  /** @param next what `ReconnectPolicy` decided */
-  #retryOrGiveUp({ after, freshToken, error }) {
+  /** @param next what `Route` decided */
+  #follow({ after, freshToken, error }) {
+    this.#isRestarted = false;
     if (after === undefined) return this.#giveUp(error);
     if (freshToken) this.#token = null;
-    this.#alarm.set(performance.now() + after);
+    this.#deadline = performance.now() + after;
     this.#become("waiting", { status: "waiting", retryIn: Math.round(after), error });
   }
 
@@ -336,21 +362,27 @@ export class Connection {
 
   // The renewal of the token.
 
+  /**
+   * One to two margins before the expiry, at random, so that clients that connected together do not ask together. After a
+   * failure, the same rule applies to the time left.
+   */
   #scheduleRenewal() {
-    const expiry = tokenExpiry(this.#token);
-    this.#renewalAlarm.set(expiry === null ? null : renewalTime(expiry - this.#owner.now, performance.now()));
+    const left = (tokenExpiry(this.#token) ?? NaN) - this.#engine.now;
+    const margin = Math.min(Connection.RENEWAL_MARGIN, left / 4) * (1 + Math.random());
+    this.#renewal = left > SECOND ? performance.now() + left - margin : null;
+    this.#engine.changed();
   }
 
   /** Asks the app for the next token, and again if the app does not answer in time. */
   async #renewToken() {
     this.#attempt += 1;
     const attempt = this.#attempt;
-    this.#renewalAlarm.set(performance.now() + this.#options.connectTimeout);
+    this.#renewal = performance.now() + this.#options.connectTimeout;
     const token = await this.#freshToken().catch(() => this.#token);
     if (attempt !== this.#attempt || this.#stage !== "connected") return;
     if (tokenExpiry(token) > tokenExpiry(this.#token)) {
-      this.#tokenReceived(token);
-      this.#owner.tokenRenewed(token);
+      this.#keepToken(token);
+      this.#engine.tokenRenewed(token);
     }
     this.#scheduleRenewal();
   }

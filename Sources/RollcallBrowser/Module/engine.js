@@ -1,217 +1,399 @@
-// The core of the client: joins the connection to what is observed, typed and sent.
+// The centre of the client: joins the connection to what is observed, typed and sent.
 
-import { Alarm } from "./alarm.js";
 import { Connection } from "./connection.js";
-import { DeviceState } from "./device-state.js";
-import { REMOVED, workerError } from "./errors.js";
-import { Observations } from "./observations.js";
-import { OwnTyping } from "./own-typing.js";
-import { PresenceFetches } from "./presence-fetches.js";
-import { Sender } from "./sender.js";
-import { ServerClock } from "./server-clock.js";
-import { SECOND } from "./units.js";
+import { Alarm, Attention, ServerClock } from "./attention.js";
+import { RollcallError, SECOND, workerError } from "./messages.js";
+import { Names } from "./names.js";
+import { Outbox } from "./outbox.js";
+import { People } from "./people.js";
+import { Room } from "./room.js";
+import { Observed } from "./updates.js";
 
-/** The owner of a `Connection`. */
 export class Engine {
   connection;
-  observations;
-  typing;
-  fetches;
-  #sender;
+  connectionState = new Observed({ status: "idle" });
+  people = new People(this);
+  names;
+  outbox = new Outbox();
+  isClosed = false;
   #emit;
+  #rooms = new Map();
+  #attention;
   #clock = new ServerClock();
-  #clockAlarm = new Alarm(() => this.#requestTime());
-  /** When the hello of this connection was sent. */
   #openedAt = 0;
-  #welcome = null;
-  #device;
-  #deviceAlarm = new Alarm(() => {
-    this.#device.deadlinePassed(performance.now());
-    this.#deviceStateChanged();
-  });
-  /** The device's state as the worker knows it. */
-  #sentState = null;
+  /** How long after a signal the worker ends the typing. */
+  #expiry = 3 * SECOND;
+  /** The ends of typing that somebody waits for: `{ deadline, end }`. */
+  #stops = new Set();
+  /** The functions that end the current observations. */
+  #endings = new Set();
+  #changedRooms = new Set();
+  #haveNamesCome = false;
+  #isSettling = false;
+  #wasBeyondLimits = false;
+  #alarm = new Alarm(() => this.#deadlinePassed(performance.now()));
 
   /** @param emit dispatches an event of the client, given its type and detail */
   constructor(options, emit) {
     this.#emit = emit;
     this.connection = new Connection(options, this);
-    this.#sender = new Sender(
-      this.connection, (message) => this.observations.messageSent(message), (error) => this.#report(error));
-    this.observations = new Observations(
-      options, this.#sender, (conversation) => this.typing.hasField(conversation), () => this.#followClock());
-    this.typing = new OwnTyping(options.typing, this.#sender, this.observations, () => this.#edited());
-    this.fetches = new PresenceFetches(this.#sender);
-    this.#device = new DeviceState(options.idleAfter);
+    this.#attention = new Attention(options.idleAfter);
+    this.names = new Names(options.names, () => this.#namesCame(), () => (
+      new Set([...this.#rooms.values()].flatMap(({ users }) => users))));
   }
 
   /** The worker's time; until the first welcome, this device's. */
   get now() { return this.#clock.time(performance.now()); }
-  /** The worker's time; null before the first welcome. */
-  get serverTime() { return this.#welcome && this.now; }
-  get deviceState() { return this.#device.state; }
-  get #expiry() { return this.#welcome?.expiry ?? 3 * SECOND; }
+  get isTimeKnown() { return this.#clock.isKnown; }
+  get deviceState() { return this.#attention.state; }
 
   close() {
-    if (this.#sender.isClosed) return Promise.resolve();
-    this.typing.endAll();
-    this.#sender.flush();
-    this.#sender.isClosed = true;
+    if (this.isClosed) return Promise.resolve();
+    this.endTyping();
+    this.#flush();
+    this.isClosed = true;
     const closed = this.connection.end("closed", { goodbye: true });
-    for (const part of [this.fetches, this.observations, this.typing]) part.close();
-    this.#followClock();
-    this.#deviceAlarm.set(null);
+    this.people.close();
+    this.names.close();
+    for (const end of [...this.#endings]) end();
+    this.#rooms.clear();
     return closed;
   }
 
   /** Ends the connection, but not the client. */
   disconnect({ goodbye }) {
-    if (goodbye) this.typing.endAll();
-    this.#sender.flush();
+    if (goodbye) this.endTyping();
+    this.#flush();
     return this.connection.end("idle", { goodbye });
+  }
+
+  // MARK: Time
+
+  /** Call this after whatever may change what is due. What one task undoes is never sent. */
+  changed() {
+    if (this.#isSettling) return;
+    this.#isSettling = true;
+    queueMicrotask(() => {
+      this.#isSettling = false;
+      this.#settle();
+    });
+  }
+
+  #settle() {
+    const rooms = this.#haveNamesCome ? this.#rooms.values() : [];
+    this.#haveNamesCome = false;
+    for (const room of rooms) room.show();
+    const changed = [...this.#changedRooms];
+    this.#changedRooms.clear();
+    for (const room of changed) room.showMembers();
+    this.#flush();
+    this.#askTime(performance.now());
+    let deadline = Math.min(this.connection.deadline, this.people.deadline, this.#attention.deadline ?? Infinity);
+    for (const stop of this.#stops) deadline = Math.min(deadline, stop.deadline);
+    for (const room of this.#rooms.values()) {
+      deadline = Math.min(deadline, room.deadline);
+      for (const field of room.fields) deadline = Math.min(deadline, field.deadline);
+    }
+    if (this.connection.isOpen) deadline = Math.min(deadline, this.outbox.deadline);
+    if (this.#isTimeRead) deadline = Math.min(deadline, this.#clock.deadline);
+    this.#alarm.set(deadline === Infinity || this.isClosed ? null : deadline);
+  }
+
+  #deadlinePassed(now) {
+    this.connection.deadlinePassed(now);
+    this.#attention.deadlinePassed(now);
+    this.people.deadlinePassed(now);
+    if (this.connection.isOpen) this.outbox.deadlinePassed(now);
+    for (const stop of this.#stops) if (now >= stop.deadline) stop.end(false);
+    for (const room of this.#rooms.values()) {
+      room.deadlinePassed(now);
+      for (const field of room.fields) this.#signalled(field, field.deadlinePassed(now));
+    }
+    this.changed();
+  }
+
+  /** Sends what is due. */
+  #flush() {
+    if (!this.connection.isOpen) return;
+    this.outbox.state = this.deviceState;
+    const messages = this.outbox.take(performance.now());
+    this.connection.send(messages);
+    for (const { type, users, conversation } of messages) {
+      if (type === "unwatch") for (const user of users) this.people.tidy(user);
+      if (type === "leave" || type === "join") this.#tidy(conversation);
+    }
+    const { isBeyondLimits } = this.outbox;
+    if (isBeyondLimits && !this.#wasBeyondLimits) {
+      this.#report(
+        new RollcallError("limit", "more users or conversations are observed than the worker serves a session"));
+    }
+    this.#wasBeyondLimits = isBeyondLimits;
   }
 
   #report(error) { this.#emit("problem", error); }
 
-  // The worker's time.
+  wireUsed(detail) { this.#emit("wire", detail); }
 
-  /** Requests the time while somebody may read when users were last seen. */
-  #followClock() {
-    const isRead = this.connection.isOpen && this.observations.hasPresences && this.deviceState !== "background";
-    this.#clockAlarm.set(isRead ? this.#clock.deadline : null);
+  /** Whether somebody may read when users were last seen. */
+  get #isTimeRead() {
+    return this.connection.isOpen && !this.people.isEmpty && this.deviceState !== "background";
   }
 
-  #requestTime() {
-    this.#clock.timeRequested(performance.now());
-    this.#sender.spend(1);
-    this.connection.requestTime();
-    this.#followClock();
+  #askTime(now) {
+    if (!this.#isTimeRead || now < this.#clock.deadline) return;
+    this.#clock.timeRequested(now);
+    this.outbox.spend();
+    this.connection.ping();
   }
 
   timeReceived(time, askedAt) {
-    const isSet = this.#clock.timeReceived(time, askedAt, performance.now());
-    this.#followClock();
-    if (isSet) this.observations.clockSet();
+    if (this.#clock.timeReceived(time, askedAt, performance.now())) {
+      this.people.repeat();
+      for (const room of this.#rooms.values()) room.members.repeat();
+    }
+    this.changed();
   }
 
-  // The device's state.
+  // MARK: The device's state
 
   phaseChanged(phase) {
     const isBack = phase === "active" && this.deviceState === "background";
-    if (phase === "background") this.typing.endAll();
-    this.#device.phaseChanged(phase, performance.now());
-    this.#deviceStateChanged();
+    if (phase === "background") this.endTyping();
+    this.#attention.phaseChanged(phase, performance.now());
+    this.changed();
     // A user who comes back must not see what a dead connection brought last.
     if (isBack) this.connection.networkChanged();
   }
 
   stateSet(state) {
-    if (state === "background") this.typing.endAll();
-    this.#device.stateSet(state, performance.now());
-    this.#deviceStateChanged();
+    if (state === "background") this.endTyping();
+    this.#attention.stateSet(state, performance.now());
+    this.changed();
   }
 
   inputHappened() {
-    this.#device.inputHappened(performance.now());
-    this.#deviceStateChanged();
+    this.#attention.inputHappened(performance.now());
+    this.changed();
   }
 
-  #edited() {
-    this.#device.edited(performance.now());
-    this.#deviceStateChanged();
+  // MARK: Observing
+
+  /**
+   * Begins an observation. `observe` returns the function that ends it, and `finish` is called when it ends. Returns the
+   * function that ends it.
+   */
+  begin(finish, observe) {
+    const release = this.isClosed ? () => {} : observe();
+    const end = () => {
+      if (!this.#endings.delete(end)) return;
+      release();
+      finish();
+    };
+    this.#endings.add(end);
+    if (this.isClosed) queueMicrotask(end);
+    return end;
   }
 
-  #deviceStateChanged() {
-    if (this.#sender.isClosed) return;
-    this.#deviceAlarm.set(this.#device.deadline);
-    if (!this.connection.isOpen || this.deviceState === this.#sentState) return;
-    this.#sentState = this.deviceState;
-    this.#followClock();
-    this.#sender.outbox.stateChanged(this.deviceState);
-    this.#sender.changed();
+  observeConnection(receive, finish) {
+    const observer = { receive };
+    return this.begin(finish, () => {
+      this.connectionState.add(observer);
+      return () => this.connectionState.remove(observer);
+    });
   }
 
-  // Events of the connection.
+  observeTyping(name, receive, finish) { return this.#observe(name, (room) => room.typing, receive, finish); }
+  observeMembers(name, receive, finish) { return this.#observe(name, (room) => room.members, receive, finish); }
+
+  #observe(name, part, receive, finish) {
+    const observer = { receive };
+    return this.begin(finish, () => {
+      const room = this.#room(name);
+      part(room).add(observer);
+      this.#want(room);
+      return () => {
+        part(room).remove(observer);
+        this.#want(room);
+      };
+    });
+  }
+
+  latestTyping(name) { return this.#rooms.get(name)?.typing.latest; }
+  latestMembers(name) { return this.#rooms.get(name)?.members.latest; }
+
+  #room(name) {
+    const room = this.#rooms.get(name) ?? new Room(name, this);
+    this.#rooms.set(name, room);
+    return room;
+  }
+
+  /** Asks the worker for the conversation as far as it is used, or gives it up. */
+  #want(room) {
+    if (this.#rooms.get(room.name) !== room) return;
+    if (room.isUsed) this.outbox.conversations.want(room.name, room.members.isObserved);
+    else this.outbox.conversations.unwant(room.name);
+    this.#tidy(room.name);
+    this.changed();
+  }
+
+  /** Drops a conversation, or only its members, if it is not used and the worker no longer sends it. */
+  #tidy(name) {
+    const room = this.#rooms.get(name);
+    if (!room) return;
+    const asked = this.outbox.conversations.asked(name);
+    if (!room.members.isObserved && asked !== true) room.endMembers();
+    if (!room.isUsed && asked === undefined) this.#rooms.delete(name);
+  }
+
+  membersChanged(room) {
+    this.#changedRooms.add(room);
+    this.changed();
+  }
+
+  #namesCame() {
+    this.#haveNamesCome = true;
+    this.changed();
+  }
+
+  namesChanged() {
+    this.names.changed();
+    this.#namesCame();
+  }
+
+  // MARK: The user's own typing. Without a connection, signals are dropped, and the fields keep their state.
+
+  fieldAppeared(field) {
+    if (this.isClosed) return;
+    field.expiryLearned(this.#expiry);
+    const room = this.#room(field.conversation);
+    room.fields.add(field);
+    this.#want(room);
+  }
+
+  fieldEdited(field, hasText) {
+    if (this.isClosed) return;
+    if (hasText && !this.#rooms.get(field.conversation)?.fields.has(field)) this.fieldAppeared(field);
+    const now = performance.now();
+    this.#attention.edited(now);
+    this.#signalled(field, field.edited(hasText, now));
+    this.changed();
+  }
+
+  fieldEnded(field) { this.#signalled(field, field.ended()); }
+
+  fieldDisappeared(field) {
+    this.fieldEnded(field);
+    const room = this.#rooms.get(field.conversation);
+    if (room?.fields.delete(field)) this.#want(room);
+  }
+
+  /** A conversation may have several fields (two windows of an app): the user types there while any is typed in. */
+  #signalled(field, signal, stop = undefined) {
+    const { conversation } = field;
+    if (signal === null || !this.connection.isOpen) return;
+    if (!signal && this.#rooms.get(conversation)?.isTypedIn) return;
+    this.outbox.typingSignalled(signal, conversation, stop);
+    this.changed();
+  }
+
+  /** Resolves with true once the end is published, and with false if that is not known after `within` milliseconds. */
+  fieldEndedConfirmed(field, within) {
+    this.fieldEnded(field);
+    if (this.#rooms.get(field.conversation)?.isTypedIn) return Promise.resolve(true);
+    if (!this.connection.isOpen) return Promise.resolve(false);
+    // This worker was never told of the typing, so nobody sees it.
+    if (this.outbox.conversations.asked(field.conversation) === undefined) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const stop = { deadline: performance.now() + within, end: (isPublished) => {
+        this.#stops.delete(stop);
+        resolve(isPublished);
+      } };
+      this.#stops.add(stop);
+      this.#signalled(field, false, stop);
+    });
+  }
+
+  endTyping() { for (const field of this.#fields) this.fieldEnded(field); }
+
+  get #fields() { return [...this.#rooms.values()].flatMap(({ fields }) => [...fields]); }
+
+  // MARK: What the connection tells
 
   connectionOpened() {
     const now = performance.now();
-    this.#sentState = this.deviceState;
     this.#openedAt = now;
     this.#clock.timeRequested(now);
-    this.#followClock();
-    this.#sender.connectionOpened(now);
-    this.fetches.connectionOpened();
-    this.typing.connectionOpened();
-    this.#sender.flush();
+    this.outbox.connectionOpened(this.deviceState, now);
+    this.people.connectionOpened();
+    for (const field of this.#fields) this.#signalled(field, field.connected(now));
+    this.#flush();
+    this.changed();
   }
 
-  welcomed(welcome) {
-    this.#welcome = welcome;
-    this.timeReceived(welcome.time, this.#openedAt);
-    this.#sender.limitsReceived(welcome.limits);
-    this.typing.expiryLearned(welcome.expiry);
-    this.#sender.changed();
+  welcomed({ time, limits, expiry }) {
+    this.#expiry = expiry;
+    for (const field of this.#fields) field.expiryLearned(expiry);
+    this.outbox.limitsReceived(limits, performance.now());
+    this.timeReceived(time, this.#openedAt);
   }
 
   tokenRenewed(token) {
-    this.#sender.outbox.tokenRenewed(token);
-    this.#sender.changed();
+    this.outbox.token = token;
+    this.changed();
   }
 
   /** The worker notices the loss too, and ends the user's typing by itself. */
   connectionLost() {
-    this.#sender.connectionLost();
-    this.#clockAlarm.set(null);
-    this.typing.connectionLost();
-    this.observations.connectionLost();
+    this.outbox.connectionLost();
+    for (const stop of this.#stops) stop.end(false);
+    for (const name of this.#rooms.keys()) this.#tidy(name);
+    this.people.tidyAll();
+    this.changed();
   }
 
-  connectionChanged(state) { this.observations.connectionState.update(state); }
-
-  wireUsed(detail) { this.#emit("wire", detail); }
+  connectionChanged(state) { this.connectionState.update(state); }
 
   messageReceived(message) {
-    switch (message.type) {
-      case "presence": return this.#presencesReceived(message);
-      case "typing": return this.observations.typingReceived(message, this.#expiry);
-      case "members": return this.observations.membersReceived(message);
-      case "removed": return this.observations.removed(message.conversation, workerError(REMOVED));
-      case "ack": return this.#sender.outbox.acknowledged(message.id)?.stop?.end(true);
-      case "error": return this.#errorReceived(message);
-    }
-  }
-
-  #presencesReceived({ id, users }) {
+    const room = this.#rooms.get(message.conversation);
     const now = performance.now();
-    for (const presence of users) {
-      this.#clock.timestampReceived(presence.updatedAt, now);
-      this.observations.presenceReceived(presence);
+    switch (message.type) {
+      case "presence":
+        for (const presence of message.users) this.people.received(presence);
+        if (this.outbox.gotten(message.id, message.users.map(({ user }) => user))) this.people.readReceived(message.users);
+        break;
+      case "typing": room?.typingReceived(message, this.#expiry, now); break;
+      case "members": if (room?.members.isObserved) room.membersReceived(message, now); break;
+      case "removed": {
+        const error = new RollcallError("not_a_member", "the user is no longer a member");
+        this.outbox.removed(message.conversation, now);
+        room?.refused(error);
+        this.#tidy(message.conversation);
+        break;
+      }
+      case "ack": this.outbox.acknowledged(message.id)?.stop?.end(true); break;
+      case "error": this.#errorReceived(message, now); break;
     }
-    this.#followClock();
-    if (id !== undefined) this.fetches.received(id, users);
-  }
-
-  #errorReceived(message) {
-    const { subject, outcome } = this.#sender.refused(message);
-    if (outcome === "stale") this.#staleErrorReceived(message);
-    if (outcome === "final") this.#refused(subject, message);
-    if (subject?.conversation !== undefined) this.observations.dropUnusedConversation(subject.conversation);
-    if (subject?.users && !subject.fetch) for (const user of subject.users) this.observations.dropUnusedPresence(user);
-  }
-
-  #refused({ conversation, fetch, stop, token }, message) {
-    if (conversation !== undefined) this.observations.refused(conversation, workerError(message));
-    else if (fetch) this.fetches.end(fetch);
-    else if (stop) stop.end(false);
-    // A worker that refuses a fresh token ends the session when the old one expires. Then a new session begins.
-    else if (!token) this.#report(workerError(message));
+    this.changed();
   }
 
   /**
    * Reports an error that concerns nothing that is wanted now, except for errors of typing signals: a signal that could
    * not be published is followed by another, and a signal after a refused `join` fails for the same reason.
    */
-  #staleErrorReceived(message) {
-    if (!message.retry && message.code !== "not_joined") this.#report(workerError(message));
+  #errorReceived(message, now) {
+    const refused = this.outbox.refused(message, now);
+    const error = workerError(message);
+    if (!refused) {
+      if (!message.retry && message.code !== "not_joined") this.#report(error);
+      return;
+    }
+    const { conversation, get, stop, token, isFinal } = refused;
+    if (conversation !== undefined) {
+      if (isFinal) this.#rooms.get(conversation)?.refused(error);
+      this.#tidy(conversation);
+    } else if (stop) stop.end(false);
+    else if (get) {
+      if (isFinal) this.people.readRefused(get);
+    } else if (isFinal && !token) this.#report(error);
   }
 }

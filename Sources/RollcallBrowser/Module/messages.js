@@ -1,7 +1,18 @@
-// Messages from a worker, checked field by field, and the rules for names in messages to a worker.
+// Messages from a worker, checked field by field; names in messages to a worker; and the errors that an app sees.
 
-import { RollcallError } from "./errors.js";
-import { clamp, HOUR, SECOND, utf8Length } from "./units.js";
+/** All durations in these modules are in milliseconds. */
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+export function clamp(value, least, most) { return Math.min(Math.max(value, least), most); }
+
+const encoder = new TextEncoder();
+
+export function utf8Length(text) { return encoder.encode(text).length; }
+
+// MARK: Names
 
 const NAME_PATTERN = /^[^\p{White_Space}\p{Cc}\p{Cs}{}]+$/u;
 
@@ -13,6 +24,8 @@ export function validName(text) {
   if (typeof text === "string" && NAME_PATTERN.test(text) && utf8Length(text) <= 128) return text;
   throw new RollcallError("invalid_name", `no name, of 1 to 128 bytes without white space or braces: ${text}`);
 }
+
+// MARK: Messages
 
 /** Limits that every worker allows. They count until the worker has sent its own. */
 export const DEFAULT_LIMITS = {
@@ -77,4 +90,65 @@ function requireString(value) {
 function requireNumber(value) {
   if (Number.isFinite(value)) return value;
   throw new TypeError("not a number");
+}
+
+// MARK: Errors
+
+/** The codes of failures that the client retries. With every other code, somebody has to correct something first. */
+const TRANSIENT = new Set(["token_unavailable", "unreachable", "connection_lost", "asked"]);
+
+export class RollcallError extends Error {
+  /**
+   * @param {import("./rollcall.js").RollcallErrorCode} code
+   * @param {string} message a sentence for a person
+   * @param {{ closeCode?: number, cause?: unknown }} details
+   */
+  constructor(code, message, { closeCode, cause } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "RollcallError";
+    this.code = code;
+    this.closeCode = closeCode;
+  }
+
+  get retry() { return TRANSIENT.has(this.code); }
+}
+
+export class InvalidTypingSettings extends RangeError {
+  /** @param {string[]} problems */
+  constructor(problems) {
+    super(`invalid typing settings: ${problems.join("; ")}`);
+    this.name = "InvalidTypingSettings";
+    this.problems = problems;
+  }
+}
+
+/** The errors for close codes. Any other code from 4100 to 4199 is `refused`. */
+const CLOSE_CODE_ERRORS = new Map([
+  [4100, ["bad_token", "the worker does not take the token"]],
+  [4101, ["token_expired", "the token has expired"]],
+  [4102, ["protocol_error", "the worker could not read a message"]],
+  [4103, ["too_many_messages", "more messages than the worker allows"]],
+  [4104, ["replaced", "a newer session of this device is connected"]],
+  [4105, ["too_many_sessions", "the user has too many sessions"]],
+  [4106, ["sent_away", "an operator ended the session"]],
+]);
+export const TOKEN_EXPIRED = 4101;
+
+/** The close codes that mean the same as the reason of a `goodbye`. */
+export const GOODBYE_CLOSE_CODES = new Map([
+  ["replaced", 4104], ["expired", TOKEN_EXPIRED], ["limit", 4105], ["sent_away", 4106],
+]);
+
+/** The error for a connection that the worker closed for good. */
+export function closeCodeError(closeCode) {
+  /** @type {any[]} */
+  const [code, message] = CLOSE_CODE_ERRORS.get(closeCode)
+    ?? ["refused", `the worker ended the session with code ${closeCode}`];
+  return new RollcallError(code, message, { closeCode });
+}
+
+/** The error that a worker's `error` message reports. */
+export function workerError({ code, message, retry }) {
+  if (code === "not_a_member" || code === "limit") return new RollcallError(code, message);
+  return new RollcallError(retry ? "asked" : "bad_request", message);
 }

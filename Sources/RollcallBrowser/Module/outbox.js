@@ -1,110 +1,246 @@
-// What the client has to send to its worker, in which order, and what follows from the worker's answers.
-// The Swift client has `Agenda` for this.
+// What the worker must be sent, in which order and how fast, and what follows from its refusals.
 
-import { RejoinSchedule, RetrySchedule } from "./backoff.js";
-import { DEFAULT_LIMITS } from "./messages.js";
-import { Subscriptions } from "./subscriptions.js";
+import { DEFAULT_LIMITS, SECOND } from "./messages.js";
+import { Backoff } from "./route.js";
 
-/** The type of the message that had this subject. */
-function messageType({ fetch, users, conversation, unwatched, left, stop, state }) {
-  if (fetch) return "get";
-  if (users) return "watch";
-  if (conversation !== undefined) return "join";
-  if (unwatched) return "unwatch";
-  if (left !== undefined) return "leave";
-  if (stop) return "typing";
-  return state ? "state" : "token";
+/**
+ * The difference between the names that are wanted and those that were asked for on this connection, each in a way (for
+ * conversations: whether with their members). What was refused is asked for again at `retry`, as long as it is wanted.
+ * Asking twice and giving up twice do no harm.
+ */
+export class Subscriptions {
+  #wanted = new Map();
+  /** What was asked for and not given up: `{ way, id, tries }`. `id`: the message; `tries`: how often it was refused. */
+  #asked = new Map();
+  /** What was refused, `"for now"` or `"for good"`: `{ refused, tries }`. */
+  #refused = new Map();
+  #due = new Set();
+  #surplus = new Set();
+
+  isWanted(name) { return this.#wanted.has(name); }
+  isDue(name) { return this.#due.has(name); }
+  isServed(name) { return this.#asked.has(name) && !this.#refused.has(name); }
+  /** The way in which a name was asked for; undefined if it was not. */
+  asked(name) { return this.#asked.get(name)?.way; }
+  get hasDue() { return this.#due.size > 0; }
+  get hasSurplus() { return this.#surplus.size > 0; }
+  get servedCount() { return this.#asked.size - [...this.#refused.keys()].filter((name) => this.#asked.has(name)).length; }
+
+  /** A name that was refused for good is asked for at once, because its view is new; for now, not before `retry`. */
+  want(name, way = false) {
+    this.#wanted.set(name, way);
+    this.#surplus.delete(name);
+    const refusal = this.#refused.get(name);
+    if (refusal ? refusal.refused === "for good" : this.asked(name) !== way) this.#due.add(name);
+    else this.#due.delete(name);
+  }
+
+  unwant(name) {
+    this.#wanted.delete(name);
+    this.#due.delete(name);
+    if (this.#refused.get(name)?.refused === "for good") this.#forget(name);
+    else if (this.#asked.has(name)) this.#surplus.add(name);
+  }
+
+  #forget(name) { for (const names of [this.#asked, this.#refused, this.#surplus]) names.delete(name); }
+
+  /**
+   * The worker refused to serve a name. This counts only if nothing was asked of the name since: pass the message's id.
+   * Returns how often the name was refused before; undefined if it does not count.
+   */
+  refuse(name, refused, id = undefined) {
+    const asked = this.#asked.get(name);
+    if (!asked || id !== undefined && asked.id !== id) return undefined;
+    this.#refused.set(name, { refused, tries: asked.tries });
+    if (!this.isWanted(name) && refused === "for good") this.#forget(name);
+    return asked.tries;
+  }
+
+  retry(refused) {
+    for (const [name, refusal] of this.#refused) {
+      if (refusal.refused !== refused) continue;
+      if (this.isWanted(name)) this.#due.add(name);
+      else this.#refused.delete(name);
+    }
+  }
+
+  connectionLost() {
+    for (const names of [this.#asked, this.#refused, this.#surplus]) names.clear();
+    this.#due = new Set(this.#wanted.keys());
+  }
+
+  /** Returns up to `most` names to ask for, of which `room` may be new to the worker. Call `ask` for each that is. */
+  next(most, room) {
+    const names = [];
+    for (const name of this.#due) {
+      if (names.length >= most) break;
+      const isNew = !this.isServed(name);
+      if (isNew && room <= 0) continue;
+      names.push(name);
+      if (isNew) room -= 1;
+    }
+    return names;
+  }
+
+  /** This message asks for the name. Returns in which way. */
+  ask(name, id) {
+    const way = this.#wanted.get(name);
+    this.#asked.set(name, { way, id, tries: (this.#refused.get(name)?.tries ?? -1) + 1 });
+    this.#refused.delete(name);
+    this.#due.delete(name);
+    return way;
+  }
+
+  /** Returns up to `most` names to give up, which count as given up from now on. */
+  giveUp(most) {
+    const names = [...this.#surplus].slice(0, Math.max(0, most));
+    for (const name of names) {
+      this.#surplus.delete(name);
+      this.#asked.delete(name);
+    }
+    return names;
+  }
 }
 
 /**
- * The messages that are due, without timers or I/O. The user's own typing goes first because people wait for it, then
- * whatever makes room at the worker, then whatever asks for more. A message that another one replaces before it is sent
- * is never sent. What the worker refuses for now is sent again later, as long as it is wanted.
+ * A token bucket. A worker slows down or closes a session that sends too much, so the client uses less than the worker
+ * allows: three quarters of the burst and nine tenths of the rate. A network may bunch messages that were sent evenly.
+ */
+class MessageBudget {
+  #rate = DEFAULT_LIMITS.message_rate;
+  #burst = DEFAULT_LIMITS.message_burst;
+  #left = this.#burst;
+  #countedAt;
+
+  constructor(now) { this.#countedAt = now; }
+
+  limitsReceived({ message_rate, message_burst }, now) {
+    const spent = this.#burst - this.#count(now);
+    this.#rate = Math.max(1, message_rate * 0.9);
+    this.#burst = Math.max(1, message_burst * 0.75);
+    this.#left = Math.max(0, this.#burst - spent);
+  }
+
+  /** How many messages may be sent. A thousandth is added so that rounding never leaves no room at `nextRoom`. */
+  allowance(now) { return Math.max(0, Math.floor(this.#count(now) + 0.001)); }
+  spend(messages) { this.#left -= messages; }
+  get nextRoom() { return this.#countedAt + Math.max(0, 1 - this.#left) / this.#rate * SECOND; }
+
+  #count(now) {
+    const elapsed = Math.max(0, now - this.#countedAt);
+    this.#left = Math.min(this.#burst, this.#left + elapsed / SECOND * this.#rate);
+    this.#countedAt = now;
+    return this.#left;
+  }
+}
+
+/** When to ask again for what was refused: pauses that all share, and that are short again when nothing was refused for a while. */
+class Retry {
+  #shortest;
+  #longest;
+  #backoff;
+  #refusedAt = -Infinity;
+  deadline = null;
+
+  constructor(shortest, first, longest) {
+    this.#shortest = shortest;
+    this.#longest = shortest + longest;
+    this.#backoff = new Backoff(first, longest);
+  }
+
+  /** Refusals before the next attempt count as one, but a name that is refused for the first time does not wait long. */
+  refused(isFirst, now) {
+    if (isFirst || now - this.#refusedAt > 2 * this.#longest) this.#backoff.failures = 0;
+    this.#refusedAt = now;
+    if (!isFirst && this.deadline !== null) return;
+    this.deadline = Math.min(this.deadline ?? Infinity, now + this.#shortest + this.#backoff.failed());
+  }
+
+  /** Returns whether the next attempt begins. */
+  isDue(now) {
+    if (this.deadline === null || now < this.deadline) return false;
+    this.deadline = null;
+    return true;
+  }
+}
+
+/**
+ * The messages that are due. The user's own typing goes first because people wait for it, then whatever makes room at the
+ * worker, then whatever asks for more. A message that another one replaces before it is sent is never sent.
  *
- * A message with an id has a subject, which the answer is about: `{ users }` for `watch`, `{ unwatched }`,
- * `{ conversation }` for `join` (with `withoutMembers` if it gives up the members), `{ left }` for `leave`,
- * `{ fetch, users }` for `get`, `{ stop }` for the end of typing, `{ state }` or `{ token }`.
+ * A message that is answered has an id and a subject: `{ users }` for `watch`, `{ conversation }` for `join`, `{ get }`
+ * for `get`, `{ stop }` for the end of typing, `{ state }` or `{ token }`.
  */
 export class Outbox {
   users = new Subscriptions();
   conversations = new Subscriptions();
-  /** The conversations whose members are wanted too. */
-  memberLists = new Subscriptions();
-  #limits = DEFAULT_LIMITS;
-  #state = null;
-  #token = null;
-  /** The user's own typing: `{ conversation, typing, stop }`. `stop` is set if the client waits for its publication. */
+  /** Users whose presence is wanted once. They are asked for in one message at a time. */
+  gets = new Set();
+  #getting = null;
+  /** The device's state, as it is and as the worker knows it, and a fresh token for the worker. */
+  state = null;
+  #stateTold = null;
+  token = null;
+  /** The user's own typing: `{ conversation, typing, stop }`. `stop` is set if somebody waits for its publication. */
   #signals = [];
-  /** Presence to ask for once: `{ fetch, users }`. */
-  #gets = [];
-  /** Refused for now. */
-  #delayedState = null;
-  #delayedToken = null;
-  #delayedGets = [];
-  #retries = new RetrySchedule();
-  #rejoins = new RejoinSchedule();
-  /** The subjects of messages without an answer, by message id. */
+  #limits = DEFAULT_LIMITS;
+  #hasLimits = false;
+  #budget = new MessageBudget(0);
+  /** Whether the budget let messages wait. */
+  #isCut = false;
+  /** Whether more users or conversations are wanted than the worker serves a session. */
+  isBeyondLimits = false;
+  #forNow = new Retry(0, 250, 15 * SECOND);
+  /** An app may open a conversation before its server has set the members. No worker tells a session of that later. */
+  #forGood = new Retry(2 * SECOND, 4 * SECOND, 58 * SECOND);
+  /** What else is asked for again, as functions. */
+  #again = [];
   #unanswered = new Map();
-  /** How many users each `get` without an answer contains, even if nobody waits for the answer any more. */
-  #getSizes = new Map();
   #lastID = 0;
-  /** The ids of the last messages with the device's state and with a fresh token. */
-  #lastState = 0;
-  #lastToken = 0;
 
-  /** When to call `retryDue`; null if nothing waits for a retry. */
-  get retryTime() { return this.#retries.deadline; }
-
-  /** When to call `rejoinDue`; null if the user is a member of all wanted conversations. */
-  get rejoinTime() { return this.#rejoins.deadline; }
-
-  /** Whether there are more messages that the worker's limits allow. */
-  get hasMore() {
-    return this.#state !== null || this.#token !== null
-      || this.#signals.some(({ conversation }) => this.#isJoined(conversation))
-      || this.users.hasSurplus || this.conversations.hasSurplus || this.memberLists.isDue(this.#isJoined)
-      || this.#gets.length > 0 && this.#getRoom > 0
-      || this.users.hasMissing && this.#userRoom > 0
-      || this.conversations.hasMissing && this.#conversationRoom > 0;
+  get deadline() {
+    return Math.min(
+      this.#forNow.deadline ?? Infinity, this.#forGood.deadline ?? Infinity, this.#isCut ? this.#budget.nextRoom : Infinity);
   }
 
-  /** Whether more users or conversations are wanted than the worker allows a session. */
-  get isBeyondLimits() {
-    return this.users.hasMissing && this.#userRoom <= 0 || this.conversations.hasMissing && this.#conversationRoom <= 0;
+  deadlinePassed(now) {
+    if (this.#forNow.isDue(now)) {
+      for (const names of [this.users, this.conversations]) names.retry("for now");
+      for (const ask of this.#again.splice(0)) ask();
+    }
+    if (this.#forGood.isDue(now)) for (const names of [this.users, this.conversations]) names.retry("for good");
   }
 
-  limitsReceived(limits) { this.#limits = limits; }
-
-  /** Requests the conversation at once, also if the worker refused it before. */
-  conversationWanted(conversation) {
-    this.#rejoins.forget(conversation);
-    this.conversations.add(conversation);
+  /** A connection has opened, on which only the hello was sent, with the device's state. */
+  connectionOpened(state, now) {
+    this.state = this.#stateTold = state;
+    this.#budget = new MessageBudget(now);
+    if (this.#hasLimits) this.#budget.limitsReceived(this.#limits, now);
+    this.#budget.spend(1);
   }
 
-  conversationUnwanted(conversation) {
-    this.#rejoins.forget(conversation);
-    this.conversations.remove(conversation);
+  limitsReceived(limits, now) {
+    this.#limits = limits;
+    this.#hasLimits = true;
+    this.#budget.limitsReceived(limits, now);
   }
 
-  stateChanged(state) {
-    this.#state = state;
-    this.#delayedState = null;
+  /** The worker forgets everything. Typing signals are dropped, not kept for the next connection. */
+  connectionLost() {
+    this.users.connectionLost();
+    this.conversations.connectionLost();
+    [this.#signals, this.#again] = [[], []];
+    this.gets.clear();
+    this.#getting = this.token = null;
+    this.#forNow.deadline = this.#forGood.deadline = null;
+    this.#isCut = false;
+    this.#unanswered.clear();
   }
 
-  tokenRenewed(token) {
-    this.#token = token;
-    this.#delayedToken = null;
-  }
+  /** Counts a message that does not come from here. */
+  spend() { this.#budget.spend(1); }
 
-  fetchRequested(fetch, users) { this.#gets.push({ fetch, users }); }
-
-  fetchEnded(fetch) {
-    this.#gets = this.#gets.filter((get) => get.fetch !== fetch);
-    this.#delayedGets = this.#delayedGets.filter((get) => get.fetch !== fetch);
-    for (const [id, subject] of this.#unanswered) if (subject.fetch === fetch) this.#unanswered.delete(id);
-  }
-
-  /** Replaces an earlier signal of the conversation that was not sent yet, unless the client waits for that one. */
+  /** Replaces an earlier signal of the conversation that was not sent yet, unless somebody waits for that one. */
   typingSignalled(typing, conversation, stop) {
     this.#signals = this.#signals.filter((signal) => signal.conversation !== conversation || signal.stop);
     this.#signals.push({ conversation, typing, stop });
@@ -112,226 +248,135 @@ export class Outbox {
 
   // Answers.
 
-  /** The worker answered a `get` with presence, so there is room for more. */
-  getAnswered(id) {
-    if (this.#getSizes.delete(id)) this.#retries.succeeded("get", id);
-  }
-
-  /** Returns the fetch to which a message without an answer belongs. */
-  fetchOf(id) { return this.#unanswered.get(id)?.fetch; }
-
-  /** Returns the subject of the acknowledged message, once. */
   acknowledged(id) {
     const subject = this.#unanswered.get(id);
-    if (subject) this.#retries.succeeded(messageType(subject), id);
-    if (subject?.conversation !== undefined) this.#rejoins.accepted(subject.conversation);
-    // The answer to a fetch is presence, which may arrive after the acknowledgement.
-    return this.fetchOf(id) ? undefined : this.#takeSubject(id);
+    // The answer to a `get` is presence, which may arrive after the acknowledgement.
+    if (!subject?.get) this.#unanswered.delete(id);
+    return subject;
+  }
+
+  /** Presence of these users arrived in answer to a `get`. Returns whether it is awaited. */
+  gotten(id, users) {
+    if (!this.#getting || this.#getting.id !== id) return false;
+    for (const user of users) this.#getting.users.delete(user);
+    if (this.#getting.users.size === 0) this.#getDone(id);
+    return true;
+  }
+
+  /** Nobody waits for these users any more. */
+  getEnded(users) {
+    for (const user of users) {
+      this.gets.delete(user);
+      this.#getting?.users.delete(user);
+    }
+    if (this.#getting?.users.size === 0) this.#getDone(this.#getting.id);
+  }
+
+  #getDone(id) {
+    this.#getting = null;
+    this.#unanswered.delete(id);
   }
 
   /**
-   * The worker refused a message. Returns the message's subject and the outcome: the message is `retried`, the refusal
-   * is `final`, or it is `stale` because it concerns nothing that is wanted now.
-   *
-   * A refusal with `limit` is final for the app, but the message is sent again: there is room after something else was
-   * given up. And a session that met the limit before it received the limits asks for less from then on.
+   * The worker refused a message. Returns its subject, with `isFinal` if the app should know: a refusal with `limit` is
+   * final for the app, but the message is sent again, since there is room after something else was given up. Returns null
+   * if the refusal concerns nothing that is wanted now.
    */
   refused({ id, code, retry }, now) {
-    this.#getSizes.delete(id);
-    const subject = this.#takeSubject(id);
-    if (!subject) return { outcome: "stale" };
-    const needsRoom = subject.users || subject.conversation !== undefined;
+    const subject = this.#unanswered.get(id);
+    this.#unanswered.delete(id);
+    if (!subject) return null;
+    const { conversation, get, stop } = subject;
+    const names = conversation === undefined ? this.users : this.conversations;
+    const wanted = subject.users ?? (conversation === undefined ? [] : [conversation]);
+    const refused = retry || code === "limit" && wanted.length > 0 ? "for now" : "for good";
+    const tries = wanted.map((name) => names.refuse(name, refused, id)).filter((each) => each !== undefined);
+    if (wanted.length > 0 && tries.length === 0) return null;
     // A stop is not sent again: the app learns of the refusal at once, and the typing expires by itself.
-    if (subject.stop || !retry && !(code === "limit" && needsRoom)) {
-      const outcome = this.#refusedForGood(subject, id);
-      if (outcome === "final" && code === "not_a_member") this.#notAMember(subject.conversation, now);
-      return { subject, outcome };
-    }
-    this.#delay(subject, id);
-    this.#retries.refused(messageType(subject), now);
-    return { subject, outcome: retry || subject.fetch ? "retried" : "final" };
+    if (get) this.#getting = null;
+    if (refused === "for now" && !stop) {
+      if (get) this.#again.push(() => get.forEach((user) => this.gets.add(user)));
+      if (subject.state) this.#again.push(() => { this.#stateTold = null; });
+      if (subject.token) this.#again.push(() => { this.token ??= subject.token; });
+      this.#forNow.refused(false, now);
+    } else if (tries.length > 0) this.#forGood.refused(tries.includes(0), now);
+    return { ...subject, isFinal: !retry || stop !== undefined };
   }
 
   /** The worker ended a conversation, because the user is no longer a member. */
   removed(conversation, now) {
-    this.conversations.refused(conversation);
-    this.memberLists.refused(conversation);
-    this.#notAMember(conversation, now);
-  }
-
-  #notAMember(conversation, now) {
-    if (this.conversations.isWanted(conversation)) this.#rejoins.refused(conversation, now);
-  }
-
-  /** Makes the joins due whose pauses have ended. */
-  rejoinDue(now) { for (const conversation of this.#rejoins.takeDue(now)) this.conversations.add(conversation); }
-
-  /** Makes everything due that was refused for now. */
-  retryDue() {
-    this.#retries.begin(this.#lastID);
-    for (const names of [this.users, this.conversations, this.memberLists]) names.retry();
-    this.#state ??= this.#delayedState;
-    this.#token ??= this.#delayedToken;
-    this.#gets.push(...this.#delayedGets);
-    this.#forgetDelayed();
-  }
-
-  #takeSubject(id) {
-    const subject = this.#unanswered.get(id);
-    this.#unanswered.delete(id);
-    return subject;
-  }
-
-  #delay({ users, fetch, conversation, unwatched, left, withoutMembers, state, token }, id) {
-    if (fetch) this.#delayedGets.push({ fetch, users });
-    else if (users) this.users.refusedForNow(users, id);
-    else if (unwatched) this.users.keptForNow(unwatched);
-    else if (left !== undefined) this.conversations.keptForNow([left]);
-    else if (withoutMembers) {
-      this.conversations.refusedForNow([conversation], id);
-      this.memberLists.keptForNow([conversation]);
-    }
-    else if (conversation !== undefined) {
-      this.conversations.refusedForNow([conversation], id);
-      this.memberLists.refusedForNow([conversation], id);
-    } else if (state && id === this.#lastState) this.#delayedState = state;
-    else if (token && id === this.#lastToken) this.#delayedToken = token;
-  }
-
-  /** Drops what is refused, unless it was requested again since. */
-  #refusedForGood(subject, id) {
-    const { users, fetch, conversation } = subject;
-    if (users && !fetch) for (const user of users) if (this.users.isRefused(user, id)) this.users.refused(user);
-    if (conversation === undefined) return "final";
-    if (!this.conversations.isRefused(conversation, id)) return "stale";
-    this.conversations.refused(conversation);
-    this.memberLists.refused(conversation);
-    return "final";
-  }
-
-  #forgetDelayed() {
-    this.#delayedState = this.#delayedToken = null;
-    this.#delayedGets = [];
-  }
-
-  /** The worker of the old connection forgets everything. Typing signals are dropped, not kept for the next one. */
-  connectionLost() {
-    this.users.connectionLost();
-    this.conversations.connectionLost();
-    this.memberLists.connectionLost();
-    this.#signals = [];
-    this.#gets = [];
-    this.#state = this.#token = null;
-    this.#forgetDelayed();
-    this.#retries = new RetrySchedule();
-    this.#rejoins = new RejoinSchedule();
-    this.#unanswered.clear();
-    this.#getSizes.clear();
+    if (this.conversations.refuse(conversation, "for good") === undefined) return;
+    if (this.conversations.isWanted(conversation)) this.#forGood.refused(true, now);
   }
 
   // Messages.
 
-  /** Returns the next messages, at most `count`. They count as sent from now on. */
-  take(count) {
+  /** Returns the messages to send now. They count as sent from now on. */
+  take(now) {
     const messages = [];
-    const room = () => count - messages.length;
+    const allowance = this.#budget.allowance(now);
+    const room = () => allowance - messages.length;
     this.#takeSignals(messages, room);
-    if (this.#token !== null && room() > 0) {
-      messages.push({ type: "token", token: this.#token, id: this.#lastToken = this.#newID({ token: this.#token }) });
-      this.#token = null;
+    if (this.token !== null && room() > 0) {
+      messages.push({ type: "token", token: this.token, id: this.#newID({ token: this.token }) });
+      this.token = null;
+      // Verifying a fresh token costs a worker as much as ten messages, which it counts.
+      this.#budget.spend(9);
     }
-    if (this.#state !== null && room() > 0) {
-      messages.push({ type: "state", state: this.#state, id: this.#lastState = this.#newID({ state: this.#state }) });
-      this.#state = null;
+    if (this.state !== this.#stateTold && room() > 0) {
+      messages.push({ type: "state", state: this.state, id: this.#newID({ state: this.state }) });
+      this.#stateTold = this.state;
     }
-    for (const conversation of this.conversations.takeSurplus(room())) {
-      this.memberLists.refused(conversation);
-      messages.push({ type: "leave", conversation, id: this.#newID({ left: conversation }) });
+    for (const conversation of this.conversations.giveUp(room())) messages.push({ type: "leave", conversation });
+    while (room() > 0 && this.users.hasSurplus) {
+      messages.push({ type: "unwatch", users: this.users.giveUp(this.#usersPerMessage) });
     }
-    if (room() > 0 && this.users.hasSurplus) {
-      const users = this.users.takeSurplus(this.#usersPerMessage);
-      messages.push({ type: "unwatch", users, id: this.#newID({ unwatched: users }) });
+    const conversationRoom = this.#limits.joined_conversations - this.conversations.servedCount;
+    for (const conversation of this.conversations.next(room(), conversationRoom)) {
+      const id = this.#newID({ conversation });
+      const before = this.conversations.asked(conversation);
+      const presence = this.conversations.ask(conversation, id);
+      messages.push({ type: "join", conversation, ...(presence || before) && { presence }, id });
     }
-    this.#takeJoins(messages, room);
     this.#takeSignals(messages, room);
-    if (this.#conversationRoom <= 0) this.#dropSignalsBeyondLimits();
-    this.#takeWatches(messages, room);
-    this.#takeGets(messages, room);
+    let userRoom = this.#limits.watched_users - this.users.servedCount;
+    while (room() > 0) {
+      const users = this.users.next(this.#usersPerMessage, userRoom);
+      if (users.length === 0) break;
+      const id = this.#newID({ users });
+      for (const user of users) this.users.ask(user, id);
+      userRoom -= users.length;
+      messages.push({ type: "watch", users, id });
+    }
+    if (room() > 0 && this.gets.size > 0 && !this.#getting) {
+      const users = [...this.gets].slice(0, Math.min(this.#usersPerMessage, this.#limits.watched_users));
+      for (const user of users) this.gets.delete(user);
+      const id = this.#newID({ get: users });
+      this.#getting = { id, users: new Set(users) };
+      messages.push({ type: "get", users, id });
+    }
+    this.#budget.spend(messages.length);
+    this.#isCut = messages.length >= allowance;
+    this.isBeyondLimits = !this.#isCut && (this.users.hasDue || this.conversations.hasDue);
     return messages;
   }
 
-  /** New conversations first, then those where only the wish for their members has changed. */
-  #takeJoins(messages, room) {
-    const join = (conversation, presence, subject = {}) => {
-      const id = this.#newID({ conversation, ...subject });
-      messages.push({ type: "join", conversation, ...presence, id });
-      return id;
-    };
-    for (const conversation of this.conversations.nextMissing(Math.min(room(), this.#conversationRoom))) {
-      const withMembers = this.memberLists.isWanted(conversation);
-      const id = join(conversation, withMembers && { presence: true });
-      this.conversations.requested(conversation, id);
-      if (withMembers) this.memberLists.requested(conversation, id);
-    }
-    for (const each of this.memberLists.nextMissing(room(), this.#isJoined)) {
-      const id = join(each, { presence: true });
-      this.conversations.requested(each, id);
-      this.memberLists.requested(each, id);
-    }
-    for (const each of this.memberLists.takeSurplus(room(), this.#isJoined)) {
-      this.conversations.requested(each, join(each, { presence: false }, { withoutMembers: true }));
-    }
-  }
-
-  #isJoined = (conversation) => this.conversations.isRequested(conversation);
-
-  /** Takes the signals of joined conversations. Others wait for their join, or are dropped if none is to come. */
+  /** Takes the signals of joined conversations. Others wait for a join that is due, or are dropped if none is to come. */
   #takeSignals(messages, room) {
+    const hasRoom = this.conversations.servedCount < this.#limits.joined_conversations;
     this.#signals = this.#signals.filter((signal) => {
       const { conversation, typing, stop } = signal;
-      if (!this.conversations.isRequested(conversation)) return this.conversations.isMissing(conversation);
+      if (!this.conversations.isServed(conversation)) return hasRoom && this.conversations.isDue(conversation);
       if (room() <= 0) return true;
       messages.push({ type: "typing", conversation, typing, ...stop && { id: this.#newID({ stop }) } });
       return false;
     });
   }
 
-  /** Drops the signals of conversations for which the worker has no room. */
-  #dropSignalsBeyondLimits() { this.#signals = this.#signals.filter(({ conversation }) => this.#isJoined(conversation)); }
-
-  #takeWatches(messages, room) {
-    while (room() > 0 && this.users.hasMissing && this.#userRoom > 0) {
-      const users = this.users.nextMissing(Math.min(this.#usersPerMessage, this.#userRoom));
-      const id = this.#newID({ users });
-      for (const user of users) this.users.requested(user, id);
-      messages.push({ type: "watch", users, id });
-    }
-  }
-
-  #takeGets(messages, room) {
-    while (room() > 0 && this.#gets.length > 0 && this.#getRoom > 0) {
-      const [get] = this.#gets;
-      const users = get.users.slice(0, Math.min(this.#usersPerMessage, this.#getRoom));
-      get.users = get.users.slice(users.length);
-      if (get.users.length === 0) this.#gets.shift();
-      const id = this.#newID({ fetch: get.fetch, users });
-      this.#getSizes.set(id, users.length);
-      messages.push({ type: "get", users, id });
-    }
-  }
-
   #newID(subject) {
     this.#lastID += 1;
     this.#unanswered.set(this.#lastID, subject);
     return this.#lastID;
-  }
-
-  get #userRoom() { return this.#limits.watched_users - this.users.requestedCount; }
-  get #conversationRoom() { return this.#limits.joined_conversations - this.conversations.requestedCount; }
-  get #getRoom() {
-    let room = this.#limits.watched_users;
-    for (const users of this.#getSizes.values()) room -= users;
-    return room;
   }
 
   /** How many names certainly fit into one message. A name takes 128 bytes at most, or twice that if all are escaped. */

@@ -28,21 +28,20 @@ export interface ClientOptions {
   typing?: TypingSettings;
   /**
    * Returns the app's name for a user, or null if the app has none. Then, and until the answer arrives, the name from
-   * the conversation's member list is shown. Called once for each user who is shown, with at most eight calls at a
-   * time; names are kept while they are shown. If a call throws, or takes longer than `connectTimeout`, the error is
-   * reported with `reportError`, and the user is asked for again after a random pause, whose limit grows from one
-   * second to five minutes.
+   * the conversation's member list is shown. Called once for each user who is shown; the answer is shown whenever it
+   * comes. What it throws is reported with `reportError`, and counts as none. See `namesChanged`.
    */
   names?: (user: string) => string | null | undefined | Promise<string | null | undefined>;
   /** The time without reported input until the device is idle (default: 5 minutes); null for never. */
   idleAfter?: number | null;
-  /** The upper limit of the first pause before a reconnect (default: 250). Each further failure doubles it. */
-  firstPause?: number;
-  /** The upper limit of every pause before a reconnect (default: 1500), unless the worker asks for a longer one. */
+  /**
+   * The upper limit of every pause before a reconnect (default: 1500), unless the worker asks for a longer one. That of
+   * the first pause is 250; each further failure doubles it.
+   */
   longestPause?: number;
   /**
    * The time limit for the callbacks and for each connection attempt (default: 10 s). While another address is left to
-   * try, an attempt takes 2 s at most, unless all addresses have failed since the last connection.
+   * try, an attempt takes 2 s at most, and twice that each time that all addresses have failed.
    */
   connectTimeout?: number;
   /**
@@ -119,6 +118,8 @@ export class RollcallClient extends EventTarget {
   /** Returns a typing input for one input field of a conversation. */
   typingInput(conversation: string, options?: Abortable): TypingInput;
 
+  /** Asks `names` again for the users whom the app did not know: call it when contacts have been loaded. */
+  namesChanged(): void;
   /** Reports the app's phase. Background ends the user's typing at once; a return from it checks the connection. */
   setPhase(phase: AppPhase): void;
   /** Sets the device's state directly, for apps that know more than phases and input show. */

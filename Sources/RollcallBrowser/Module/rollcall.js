@@ -1,4 +1,5 @@
 // Rollcall for browsers: who is online and who is typing, over one WebSocket. Without dependencies: this folder is all.
+// `rollcall.d.ts` documents what these exports do.
 //
 //     import { RollcallClient, typingText } from "./rollcall.js";
 //
@@ -8,17 +9,15 @@
 //     field.addEventListener("input", () => input.edited(field.value));
 //     for await (const typing of rollcall.typing("c42")) line.textContent = typingText(typing);
 //
-// States (who types, who is online, the connection) are `Updates`. Things that happen once (a problem) are events. A lost
-// connection throws nothing: the client reconnects forever, and emits the current state then.
-//
-// The client has four layers. Decisions are objects without timers or I/O: their methods are events, take the time and
-// return what to do. The engine and its parts do it. The client and its `Updates` are what an app holds. The texts turn
-// values into words, in any of the languages.
+// A client holds an `Engine`, which joins a `Connection` (how to reach a worker is a `Route`) with an `Outbox` (what the
+// worker must be sent), with what is observed (a `Room` for each conversation, `People`) and with the user's own typing
+// (`TypingField`). Each part is told the time, says by when it must be told again, and has no timer of its own.
 
-export { RollcallError, InvalidTypingSettings } from "./errors.js";
 export { RollcallClient } from "./client.js";
-export { TypingInput } from "./typing-input.js";
+export { InvalidTypingSettings, RollcallError } from "./messages.js";
+export {
+  TypingAnnouncer, addLanguage, groupCount, languages, lastSeenText, lastSeenValidity, presenceDot, presenceText,
+  typingDots, typingLabel, typingText,
+} from "./texts.js";
+export { TypingInput } from "./typing.js";
 export { Updates } from "./updates.js";
-export { typingText, typingLabel, typingDots, TypingAnnouncer } from "./typing-text.js";
-export { lastSeenText, lastSeenValidity, presenceText, presenceDot, groupCount } from "./presence-text.js";
-export { addLanguage, languages } from "./languages.js";

@@ -1,4 +1,6 @@
-// How an app observes a value, and how it ends that.
+// How an app observes a value: with callbacks or `for await`, until it, its signal or the client ends that.
+
+import { RollcallError } from "./messages.js";
 
 /**
  * The method with which `using` ends something, if the browser supports that.
@@ -21,13 +23,72 @@ export function onAbort(signal, end) {
   return () => signal?.removeEventListener("abort", end);
 }
 
-/**
- * The latest value of something, and its changes. Observe it with a callback or with `for await`, as often as needed and
- * at the same time. A slow reader skips values but always gets the latest. The observation ends with the client, and
- * when its `signal` is aborted.
- *
- * @template Value
- */
+/** The current value of one thing, and its observers: `{ receive }`. */
+export class Observed {
+  latest;
+  #observers = new Set();
+
+  constructor(latest) { this.latest = latest; }
+
+  get isObserved() { return this.#observers.size > 0; }
+  /** Whether the worker must be asked for the value because of an observer. */
+  get needsWatch() { return [...this.#observers].some(({ needsWatch }) => needsWatch); }
+
+  /**
+   * A new observer receives the latest value before anything else, but not within this call: its caller does not have
+   * the function yet that ends the observation.
+   */
+  add(observer) {
+    this.#observers.add(observer);
+    queueMicrotask(() => {
+      if (!observer.hasReceived && this.latest !== undefined) this.#notify(observer);
+    });
+  }
+
+  remove(observer) { this.#observers.delete(observer); }
+
+  /** Notifies the observers, unless the value is equal to the latest. */
+  update(value) {
+    if (isEqual(value, this.latest)) return;
+    this.latest = value;
+    this.repeat();
+  }
+
+  /** Notifies the observers, though the value is the same: what it means may have changed. */
+  repeat() {
+    const { latest } = this;
+    if (latest === undefined) return;
+    for (const observer of this.#observers) {
+      // Race: an observer has just caused the next change, of which all observers were notified.
+      if (this.latest !== latest) return;
+      this.#notify(observer);
+    }
+  }
+
+  /** Reports what an observer throws as an error of the page, so that the other observers are still notified. */
+  #notify(observer) {
+    if (!this.#observers.has(observer)) return;
+    observer.hasReceived = true;
+    try {
+      observer.receive(this.latest);
+    } catch (error) {
+      reportError(error);
+    }
+  }
+}
+
+/** Whether two plain values have equal contents. */
+function isEqual(left, right) {
+  if (Object.is(left, right)) return true;
+  if (left === null || right === null || typeof left !== "object" || typeof right !== "object") return false;
+  if (left instanceof RollcallError && right instanceof RollcallError) {
+    return left.code === right.code && left.message === right.message && left.closeCode === right.closeCode;
+  }
+  const keys = Object.keys(left);
+  return keys.length === Object.keys(right).length && keys.every((key) => isEqual(left[key], right[key]));
+}
+
+/** @template Value */
 export class Updates {
   #observe;
   #latest;
@@ -40,21 +101,44 @@ export class Updates {
     this.#signal = signal;
   }
 
-  /** The value that is known now. Undefined if nothing observes it, or if no value has arrived yet. */
   get latest() { return this.#latest(); }
 
-  /**
-   * Calls `listener` with the latest value, but not within this call, and then with every change.
-   *
-   * @param {(value: Value) => void} listener
-   * @param {{ signal?: AbortSignal }} options
-   * @returns a function that ends it
-   */
-  subscribe(listener, { signal } = {}) { return this.#begin(listener, () => {}, signal); }
+  /** @param {(value: Value) => void} listener */
+  subscribe(listener, { signal = undefined } = {}) { return this.#begin(listener, () => {}, signal); }
 
-  /** @returns {AsyncIterableIterator<Value>} */
+  /**
+   * Keeps one value: a slow reader skips values, so they do not pile up.
+   *
+   * @returns {AsyncIterableIterator<Value>}
+   */
   [Symbol.asyncIterator]() {
-    return new LatestIterator((receive, finish) => this.#begin(receive, finish));
+    const over = { done: true, value: undefined };
+    // At most one of the two is set: a value that nobody has taken, or a call of `next` that waits for one.
+    let [value, waiting, isOver] = [null, null, false];
+    const resolve = (result) => {
+      if (waiting) waiting(result);
+      else if (!result.done) value = result;
+      waiting = null;
+    };
+    const end = this.#begin((latest) => resolve({ done: false, value: latest }), () => {
+      isOver = true;
+      resolve(over);
+    });
+    return {
+      [Symbol.asyncIterator]() { return this; },
+      next() {
+        const result = value ?? (isOver ? over : null);
+        value = null;
+        if (result) return Promise.resolve(result);
+        waiting?.(over);
+        return new Promise((resolve) => { waiting = resolve; });
+      },
+      return() {
+        value = null;
+        end();
+        return Promise.resolve(over);
+      },
+    };
   }
 
   #begin(receive, finish, signal) {
@@ -64,48 +148,5 @@ export class Updates {
       finish();
     });
     return ending(end);
-  }
-}
-
-/** An iterator that keeps one value: a slow reader skips values, so they do not pile up. */
-class LatestIterator {
-  /** At most one of the two is set: a value that nobody has taken, or a call of `next` that waits for one. */
-  #value = null;
-  #waiting = null;
-  #isOver = false;
-  #end;
-
-  constructor(observe) {
-    this.#end = observe((value) => this.#received(value), () => this.#finished());
-  }
-
-  [Symbol.asyncIterator]() { return this; }
-
-  next() {
-    const result = this.#value;
-    this.#value = null;
-    if (result) return Promise.resolve(result);
-    if (this.#isOver) return Promise.resolve({ done: true, value: undefined });
-    this.#waiting?.resolve({ done: true, value: undefined });
-    return new Promise((resolve) => { this.#waiting = { resolve }; });
-  }
-
-  return() {
-    this.#value = null;
-    this.#end();
-    return Promise.resolve({ done: true, value: undefined });
-  }
-
-  #received(value) {
-    const result = { done: false, value };
-    if (this.#waiting) this.#waiting.resolve(result);
-    else this.#value = result;
-    this.#waiting = null;
-  }
-
-  #finished() {
-    this.#isOver = true;
-    this.#waiting?.resolve({ done: true, value: undefined });
-    this.#waiting = null;
   }
 }

@@ -202,6 +202,6 @@ export const stories = {
       await world.advance(0);
       equal(other.length, 1);
     });
-    equal(mistakes.length, 1);
+    equal(mistakes, ["Uncaught Error: mine"]);
   }),
 };

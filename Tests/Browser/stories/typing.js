@@ -149,124 +149,32 @@ export const stories = {
     }, { names });
   },
 
-  "X4: everybody on show gets a name, however many wait for theirs": async () => {
-    let asked = 0;
-    const names = (user) => {
-      asked += 1;
-      return new Promise((resolve) => setTimeout(() => resolve(`Name of ${user}`), 50));
-    };
-    await connected(async (world, client) => {
-      const rooms = ["c1", "c2", "c3", "c4"].map((each) => seen(client.members(each)));
-      const gone = seen(client.members("gone"));
-      await world.advance(0);
-      for (const conversation of ["c1", "gone", "c2", "c3", "c4"]) {
-        const users = Array.from({ length: 1_500 }, (_, number) => ({ user: `${conversation}-${number}` }));
-        world.socket.tell({ type: "members", conversation, users, count: 1_500 });
-        world.socket.tell({ type: "presence", users: users.map(({ user }) => presence(user, "online")) });
-      }
-      await world.advance(0);
-      gone.end();
-      await world.advance(45_000);
-      equal([asked, rooms.map((room) => room.at(-1).people.filter(({ name }) => !name).length)], [6_000, [0, 0, 0, 0]]);
-    }, { names });
-  },
-
-  "X4: names that never come keep no others waiting, and are asked for again": async () => {
+  "X4: an app that comes to know more names, or whose callback failed, is asked for the unknown ones again": async () => {
+    const contacts = { carol: "Carol" };
     const asked = [];
-    const late = new Map();
-    const names = (user) => {
+    const names = async (user) => {
       asked.push(user);
-      return new Promise((resolve) => user === "bob" ? resolve("Bob") : late.set(user, resolve));
-    };
-    await mistakesOf(async () => {
-      await connected(async (world, client) => {
-        const members = seen(client.members("c42"));
-        await world.advance(0);
-        const users = [..."abcdefgh", "bob"].map((user) => ({ user }));
-        world.socket.tell({ type: "members", conversation: "c42", users, count: 9 });
-        world.socket.tell({ type: "presence", users: users.map(({ user }) => presence(user, "online")) });
-        await world.advance(9_999);
-        const known = () => members.at(-1).people.flatMap(({ name }) => name ?? []);
-        equal([asked.join(""), known()], ["abcdefgh", []]);
-        await world.advance(200);
-        equal([asked.at(-1), known()], ["bob", ["Bob"]]);
-        late.get("a")("Anna");
-        await world.advance(1_000);
-        equal([asked.slice(9).join(""), known()], ["bcdefgh", ["Anna", "Bob"]], "a name is good however late it comes");
-        members.end();
-        await world.advance(600_000);
-        equal([asked.length, world.timers], [16, 1], "nobody is asked for who is not shown");
-        seen(client.typing("c42"));
-        world.socket.tellTyping("c42", "c");
-        await world.advance(0);
-        client.close();
-        await world.advance(10_000);
-        equal(world.timers, 0);
-      }, { names });
-    });
-  },
-
-  "X4: names that come one by one are shown ten times a second, and those at hand at once": async () => {
-    const answers = [];
-    await connected(async (world, client) => {
-      const members = seen(client.members("c42"));
-      await world.advance(0);
-      const users = Array.from({ length: 80 }, (_, number) => ({ user: `u${number}` }));
-      world.socket.tell({ type: "members", conversation: "c42", users, count: 80 });
-      world.socket.tell({ type: "presence", users: users.map(({ user }) => presence(user, "online")) });
-      await world.advance(0);
-      equal(members.at(-1).people.filter(({ name }) => name).length, 40, "those at hand");
-      const start = members.length;
-      for (let number = 0; number < 40; number += 1) {
-        answers.shift()();
-        await world.advance(10);
-      }
-      await world.advance(100);
-      equal(members.at(-1).people.filter(({ name }) => name).length, 80);
-      ok(members.length - start <= 6, `${members.length - start} values`);
-      client.close();
-      await world.advance(10_000);
-      equal(world.timers, 0);
-    }, { names: (user) => user.slice(1) < 40 ? user : new Promise((resolve) => answers.push(() => resolve(user))) });
-  },
-
-  "X4: a name for which the app throws is asked for again, with pauses that grow": async () => {
-    const asked = [];
-    const failures = { bob: 4, carol: 1, dave: Infinity };
-    let world = null;
-    const names = (user) => {
-      asked.push(`${user} ${world.now}`);
-      failures[user] -= 1;
-      if (failures[user] < 0) return `Name of ${user}`;
-      if (user === "carol") throw new Error("thrown");
-      return Promise.reject(new Error("rejected"));
+      if (contacts[user] instanceof Error) throw contacts[user];
+      return contacts[user];
     };
     await mistakesOf(async (mistakes) => {
-      await connected(async (its, client) => {
-        world = its;
+      await connected(async (world, client) => {
         const typings = seen(client.typing("c42"));
-        const members = seen(client.members("c42"));
+        const shown = () => typings.at(-1).typists.map(({ name }) => name ?? null);
         await world.advance(0);
-        const users = ["bob", "carol", "dave"].map((user) => ({ user }));
-        world.socket.tell({ type: "members", conversation: "c42", users, count: 3 });
-        world.socket.tell({ type: "presence", users: users.map(({ user }) => presence(user, "online")) });
-        for (let second = 0; second < 20; second += 1) {
-          world.socket.tellTyping("c42", "bob", "carol");
-          await world.advance(1_000);
-        }
-        const times = (user) => asked.filter((each) => each.startsWith(user)).map((each) => Math.round(each.split(" ")[1] / 100));
-        equal([times("bob"), times("carol")], [[0, 10, 30, 70, 150], [0, 10]]);
-        equal(typings.at(-1).typists.map(({ name }) => name), ["Name of bob", "Name of carol"]);
-        equal(members.at(-1).people.map(({ name }) => name ?? null), ["Name of bob", "Name of carol", null]);
-        await world.advance(3_600_000);
-        const dave = times("dave");
-        ok(dave.length >= 18 && dave.length <= 22, `${dave.length} times in an hour`);
-        ok(mistakes.length >= dave.length + 5, "the page is told of each");
-        members.end();
-        await world.advance(600_000);
-        const left = asked.length;
-        await world.advance(3_600_000);
-        equal([asked.length, world.timers], [left, 1], "nobody is asked for who is not shown");
+        contacts.dave = new Error("offline");
+        world.socket.tellTyping("c42", "bob", "carol", "dave");
+        await world.advance(60_000);
+        world.socket.tellTyping("c42", "bob", "carol", "dave");
+        await world.advance(0);
+        equal([shown(), asked], [[null, "Carol", null], ["bob", "carol", "dave"]]);
+        Object.assign(contacts, { bob: "Bob", dave: "Dave" });
+        client.namesChanged();
+        await world.advance(0);
+        equal([shown(), asked.slice(3)], [["Bob", "Carol", "Dave"], ["bob", "dave"]]);
+        client.close();
+        await world.advance(10_000);
+        equal([world.timers, mistakes.length], [0, 1]);
       }, { names });
     });
   },

@@ -1,8 +1,7 @@
-// When a person counts as typing in one input field, and when the worker must be told.
+// The user's own typing: when a person counts as typing in an input field, and the field as an app holds it.
 
-import { Alarm } from "./alarm.js";
-import { InvalidTypingSettings } from "./errors.js";
-import { SECOND } from "./units.js";
+import { InvalidTypingSettings, SECOND } from "./messages.js";
+import { DISPOSE, onAbort } from "./updates.js";
 
 /** Returns the app's settings with defaults. They are checked together because each limits the others. */
 export function checkedTypingSettings({
@@ -19,11 +18,8 @@ export function checkedTypingSettings({
   return { debounce, throttle, inactivity };
 }
 
-/**
- * The state of one input field, without timers or I/O. Each event returns the signal that the worker needs now:
- * `"typing"`, `"stopped"` or null.
- */
-class TypingField {
+/** The state of one input field. Each event returns the signal that the worker needs now: whether the user types, or null. */
+export class TypingField {
   /** `empty`; `debouncing`, with text for less than the debounce; `typing`; or `paused`, with text but no edits. */
   #phase = "empty";
   #settings;
@@ -32,20 +28,21 @@ class TypingField {
   #signalledAt = 0;
   #editedAt = 0;
 
-  constructor(settings) {
+  constructor(conversation, settings) {
+    this.conversation = conversation;
     this.#settings = settings;
     this.#throttle = settings.throttle;
   }
 
   get isTyping() { return this.#phase === "typing"; }
 
-  /** When to call `deadlinePassed`; null for never. */
+  /** When to call `deadlinePassed`; Infinity for never. */
   get deadline() {
     const { debounce, inactivity } = this.#settings;
     switch (this.#phase) {
       case "debouncing": return this.#filledAt + debounce;
       case "typing": return Math.min(this.#signalledAt + this.#throttle, this.#editedAt + inactivity);
-      default: return null;
+      default: return Infinity;
     }
   }
 
@@ -53,72 +50,71 @@ class TypingField {
   edited(hasText, now) {
     if (!hasText) return this.ended();
     this.#editedAt = now;
-    switch (this.#phase) {
-      case "empty":
-        this.#phase = "debouncing";
-        this.#filledAt = now;
-        return this.deadlinePassed(now);
-      case "paused": return this.#signal(now);
-      default: return this.deadlinePassed(now);
-    }
+    if (this.#phase === "paused") return this.#signal(now);
+    if (this.#phase === "empty") [this.#phase, this.#filledAt] = ["debouncing", now];
+    return this.deadlinePassed(now);
   }
 
   /** The text was sent or deleted, the field was hidden, or the app went to the background. */
   ended() {
     const wasTyping = this.isTyping;
     this.#phase = "empty";
-    return wasTyping ? "stopped" : null;
+    return wasTyping ? false : null;
   }
 
   deadlinePassed(now) {
-    if (this.deadline === null || now < this.deadline) return null;
+    if (now < this.deadline) return null;
     if (!this.isTyping || now < this.#editedAt + this.#settings.inactivity) return this.#signal(now);
     this.#phase = "paused";
-    return "stopped";
+    return false;
   }
 
   /** A new connection has opened. Its worker does not know yet that the user types here. */
   connected(now) { return this.isTyping ? this.#signal(now) : null; }
 
   /** The worker ends typing `expiry` after the last signal, so a renewal must arrive a second before that. */
-  expiryLearned(expiry) {
-    this.#throttle = Math.min(this.#settings.throttle, Math.max(100, expiry - SECOND));
-    return null;
-  }
+  expiryLearned(expiry) { this.#throttle = Math.min(this.#settings.throttle, Math.max(100, expiry - SECOND)); }
 
   #signal(now) {
     this.#phase = "typing";
     this.#signalledAt = now;
-    return "typing";
+    return true;
   }
 }
 
-/**
- * A `TypingField` with its timer. A conversation may have several (two windows of an app): the user types there while
- * any of them is being typed in.
- */
-export class InputField {
+export class TypingInput {
+  /** Ends the typing of inputs that an app dropped without a call. */
+  static #dropped = new FinalizationRegistry((end) => end());
+
+  #engine;
   #field;
-  #signal;
-  #alarm = new Alarm(() => this.#handle((field, now) => field.deadlinePassed(now)));
 
-  /** @param signal called with `"typing"` or `"stopped"` */
-  constructor(conversation, settings, expiry, signal) {
+  /** @internal */
+  constructor(conversation, engine, settings, signal) {
     this.conversation = conversation;
-    this.#signal = signal;
-    this.#field = new TypingField(settings);
-    this.#field.expiryLearned(expiry);
+    this.#engine = engine;
+    const field = new TypingField(conversation, settings);
+    this.#field = field;
+    if (signal?.aborted) return;
+    this.appeared();
+    const disappear = () => engine.fieldDisappeared(field);
+    const forget = onAbort(signal, disappear);
+    TypingInput.#dropped.register(this, () => {
+      forget();
+      disappear();
+    });
   }
 
-  get isTyping() { return this.#field.isTyping; }
-  edited(hasText) { this.#handle((field, now) => field.edited(hasText, now)); }
-  ended() { this.#handle((field) => field.ended()); }
-  connected() { this.#handle((field, now) => field.connected(now)); }
-  expiryLearned(expiry) { this.#handle((field) => field.expiryLearned(expiry)); }
+  /** @param {string} text */
+  edited(text) { this.#engine.fieldEdited(this.#field, /\P{White_Space}/u.test(text)); }
 
-  #handle(event) {
-    const signal = event(this.#field, performance.now());
-    this.#alarm.set(this.#field.deadline);
-    if (signal) this.#signal(signal);
-  }
+  send() { this.#engine.fieldEnded(this.#field); }
+
+  sendConfirmed({ within = 2 * SECOND } = {}) { return this.#engine.fieldEndedConfirmed(this.#field, within); }
+
+  appeared() { this.#engine.fieldAppeared(this.#field); }
+
+  disappeared() { this.#engine.fieldDisappeared(this.#field); }
+
+  [DISPOSE]() { this.disappeared(); }
 }

@@ -1,0 +1,126 @@
+// A conversation that somebody observes or types in: who types there, and who its members are.
+
+import { SECOND } from "./messages.js";
+import { Observed } from "./updates.js";
+
+export class Room {
+  /** How long after the worker's expiry a set of typists ends by itself, and the longest that any lasts without a word. */
+  static TOLERANCE = 2 * SECOND;
+  static LONGEST = 10 * SECOND;
+  /** How long the first list of members waits for everybody's presence, so that nobody reads `0 of 5 online`. */
+  static PATIENCE = SECOND;
+
+  typing = new Observed();
+  members = new Observed();
+  /** The user's own input fields here whose views are shown. */
+  fields = new Set();
+  #engine;
+  #typists = [];
+  #count = 0;
+  #refusal = null;
+  /** When the typists count as gone: a worker repeats a set that stays, so the last word on it may be lost. */
+  #typingEnd = null;
+  /** The worker's list `{ people, count }`, and the functions that end the observation of each member's presence. */
+  #list = null;
+  #endings = new Map();
+  #isComplete = false;
+  #completeBy = null;
+
+  constructor(name, engine) {
+    this.name = name;
+    this.#engine = engine;
+  }
+
+  get isUsed() { return this.typing.isObserved || this.members.isObserved || this.fields.size > 0; }
+  get isTypedIn() { return [...this.fields].some(({ isTyping }) => isTyping); }
+  get users() { return [...this.#typists.map(({ user }) => user), ...this.#endings.keys()]; }
+  get deadline() { return Math.min(this.#typingEnd ?? Infinity, this.#completeBy ?? Infinity); }
+
+  deadlinePassed(now) {
+    if (this.#typingEnd !== null && now >= this.#typingEnd) this.#showTyping([], 0, null);
+    if (this.#completeBy !== null && now >= this.#completeBy) {
+      this.#isComplete = true;
+      this.showMembers();
+    }
+  }
+
+  /**
+   * Users who continue to type keep their places, and new ones follow in the worker's order. So no names change places
+   * after a reconnect to a worker that learned of the typists in another order.
+   */
+  typingReceived({ typists, count }, expiry, now) {
+    const present = new Map(typists.map((typist) => [typist.user, typist]));
+    const places = new Set([...this.#typists.map(({ user }) => user), ...present.keys()]);
+    const inPlace = [...places].flatMap((user) => present.get(user) ?? []);
+    const end = count > 0 ? now + Math.min(expiry + Room.TOLERANCE, Room.LONGEST) : null;
+    this.#refusal = null;
+    this.#showTyping(inPlace, Math.max(count, inPlace.length), end);
+  }
+
+  /** The worker does not serve this conversation, or no longer. What it serves later is a first value again. */
+  refused(refusal) {
+    this.#refusal = refusal;
+    this.#showTyping([], 0, null);
+    this.endMembers();
+    if (!this.members.isObserved) return;
+    this.members.update({ conversation: this.name, people: [], count: 0, refusal });
+  }
+
+  #showTyping(typists, count, end) {
+    [this.#typists, this.#count, this.#typingEnd] = [typists, count, end];
+    const refusal = this.#refusal;
+    this.typing.update({
+      conversation: this.name, typists: typists.map((each) => this.#named(each)), count, ...refusal && { refusal },
+    });
+  }
+
+  #named(person) {
+    const name = this.#engine.names.name(person.user) ?? person.name;
+    return name === undefined ? person : { ...person, name };
+  }
+
+  /** Names have come. */
+  show() {
+    if (this.#typists.length > 0) this.#showTyping(this.#typists, this.#count, this.#typingEnd);
+    this.showMembers();
+  }
+
+  /** The worker sends the list first, and then each member's presence without a `watch`. */
+  membersReceived({ people, count }, now) {
+    const users = new Set(people.map(({ user }) => user));
+    for (const user of this.#endings.keys()) if (!users.has(user)) this.#endMember(user);
+    for (const user of users) {
+      if (this.#endings.has(user)) continue;
+      this.#endings.set(user, this.#engine.people.observeMember(user, () => this.#engine.membersChanged(this)));
+    }
+    this.#list = { people, count: Math.max(count, people.length) };
+    if (!this.#isComplete) this.#completeBy ??= now + Room.PATIENCE;
+    this.#engine.membersChanged(this);
+  }
+
+  showMembers() {
+    if (!this.#list) return;
+    const { people, count } = this.#list;
+    const members = people.map((person) => {
+      const presence = this.#engine.people.latest(person.user);
+      return { ...this.#named(person), ...presence && { presence } };
+    });
+    this.#isComplete ||= members.every(({ presence }) => presence);
+    if (!this.#isComplete) return;
+    this.#completeBy = null;
+    this.members.update({ conversation: this.name, people: members, count });
+  }
+
+  /** Nobody observes the members, or they are refused. */
+  endMembers() {
+    for (const user of [...this.#endings.keys()]) this.#endMember(user);
+    this.#list = this.#completeBy = null;
+    this.#isComplete = false;
+    if (!this.members.isObserved) this.members.latest = undefined;
+  }
+
+  #endMember(user) {
+    this.#endings.get(user)();
+    this.#endings.delete(user);
+  }
+}
