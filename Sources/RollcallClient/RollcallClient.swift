@@ -1,6 +1,7 @@
 // The client that an app holds, one for its signed-in user. Except for `async` methods, every call returns at once and
 // may come from any thread or actor; the work is done on the client's event loop.
 
+import NIOConcurrencyHelpers
 package import NIOCore
 import NIOPosix
 
@@ -22,6 +23,7 @@ import NIOPosix
 /// one of its typing inputs. Then it says goodbye, and this device no longer counts for its user's presence.
 public final class RollcallClient: Sendable {
     let engine: EngineHandle
+    let options: ClientOptions
 
     /// Creates a client for the workers at one address. It does nothing until ``connect()``.
     ///
@@ -35,8 +37,7 @@ public final class RollcallClient: Sendable {
     ///     time before the token expires (if it is a JWT with an expiry), and when the token has expired. If it throws,
     ///     the client retries after a pause, except for a ``RollcallError`` whose ``RollcallError/retry`` is false:
     ///     then the client gives up. If it does not return within ``ClientOptions/connectTimeout``, its task is
-    ///     cancelled and it is called again. While three calls have not returned, also cancelled ones, the client makes
-    ///     no further call.
+    ///     cancelled and it is called again.
     public convenience init(
         url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
@@ -51,14 +52,13 @@ public final class RollcallClient: Sendable {
         urls: [String], device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
     ) {
-        let trust = ServerTrust(certificates: options.trustedCertificates, pins: Set(options.pinnedKeys))
-        var random = SystemRandomNumberGenerator()
+        let certificates = options.trustedCertificates
         self.init(
-            to: Itinerary(urls, using: &random), device: device, options: options, token: TokenSource(token),
+            urls: urls, device: device, options: options, token: TokenSource(token),
             on: MultiThreadedEventLoopGroup.singleton.next(), by: .system, jitter: .system
         ) { address, loop, owner in
             let wire = WebSocketWire(on: loop, owner: owner)
-            wire.connect(to: address, trusting: trust)
+            wire.connect(to: address, trusting: certificates)
             return wire
         }
     }
@@ -74,7 +74,8 @@ public final class RollcallClient: Sendable {
         on loop: any EventLoop, by clock: SteadyClock = .system, jitter: Jitter = .system, dial: @escaping Dial
     ) {
         self.init(
-            to: Itinerary([.here]), device: device, options: options, token: TokenSource(token), on: loop, by: clock,
+            by: .success(Route(options)), device: device, options: options, token: TokenSource(token), on: loop,
+            by: clock,
             jitter: jitter, dial: dial)
     }
 
@@ -84,19 +85,18 @@ public final class RollcallClient: Sendable {
         on loop: any EventLoop, by clock: SteadyClock, jitter: Jitter, dial: @escaping Dial
     ) {
         var random = jitter
+        let route = Result { () throws(RollcallError) in try Route(urls: urls, options, using: &random) }
         self.init(
-            to: Itinerary(urls, using: &random), device: device, options: options, token: token, on: loop, by: clock,
-            jitter: jitter, dial: dial)
+            by: route, device: device, options: options, token: token, on: loop, by: clock, jitter: jitter, dial: dial)
     }
 
     private init(
-        to itinerary: Itinerary<WorkerAddress>?, device: DeviceID?, options: ClientOptions,
+        by route: Result<Route, RollcallError>, device: DeviceID?, options: ClientOptions,
         token: TokenSource, on loop: any EventLoop, by clock: SteadyClock, jitter: Jitter, dial: @escaping Dial
     ) {
+        self.options = options
         engine = EngineHandle(on: loop, by: clock, jitter: jitter, options: options) { engine in
-            Connector(
-                to: itinerary, device: device, options: options, token: token, dial: dial, on: loop, by: clock,
-                jitter: jitter, owner: engine)
+            Connection(by: route, device: device, token: token, dial: dial, in: engine)
         }
     }
 
@@ -107,7 +107,7 @@ public final class RollcallClient: Sendable {
     /// Connects, or tries again after ``ConnectionState/failed(_:)``. The device's presence begins with the connection.
     /// Does nothing if the client is connected, connecting or closed; skips the pause if it is waiting.
     public func connect() {
-        engine.run { $0.connector.connect() }
+        engine.run { $0.connection.connect() }
     }
 
     /// Says goodbye and closes the client for good: this device's presence and typing end at once, and all streams
@@ -122,16 +122,143 @@ public final class RollcallClient: Sendable {
             engine.run { $0.close { done.resume() } }
         }
     }
+}
 
-    /// Connects and stays connected until the task is cancelled or ``close()`` is called, then says goodbye.
+// What the app reports about its device and its user's input.
+extension RollcallClient {
+    /// Reports the app's phase, as the platform reports it.
     ///
-    /// - Throws: the error because of which the client gave up. The client is not closed then.
-    public nonisolated(nonsending) func run() async throws(RollcallError) {
-        connect()
-        for await state in connection {
-            if case .failed(let error) = state { throw error }
+    /// In the background, the user's typing ends at once in all conversations. When the app returns from the
+    /// background, the client checks whether the connection still works, or reconnects at once if it is disconnected.
+    public func setPhase(_ phase: AppPhase) {
+        engine.run { $0.phaseChanged(to: phase) }
+    }
+
+    /// Sets the device's state directly, for apps that know more than phases and input show.
+    ///
+    /// `.idle` lasts until input, the phase ``AppPhase/active`` or another state is reported; `.background` until that
+    /// phase or another state. `.background` ends the user's typing at once.
+    public func setState(_ state: DeviceState) {
+        engine.run { $0.stateSet(state) }
+    }
+
+    /// Reports that the user touched the device. Once an app has called this, the device is idle when
+    /// ``ClientOptions/idleAfter`` has passed since the last call.
+    public func inputHappened() {
+        engine.run { $0.inputHappened() }
+    }
+
+    /// Reports that the network is back or has changed. A disconnected client reconnects at once; a connected one
+    /// checks whether its connection still works, and reconnects if there is no answer within three seconds. A connection
+    /// attempt that has lasted two seconds begins again, once.
+    public func networkChanged() {
+        engine.run { $0.connection.networkChanged() }
+    }
+
+    /// Calls ``ClientOptions/names`` again for the users whom the app did not know: call it when contacts have been
+    /// loaded.
+    public func namesChanged() {
+        engine.run { $0.namesChanged() }
+    }
+
+    /// Returns a typing input for one input field. The conversation stays joined until the input is released or
+    /// ``TypingInput/disappeared()`` is called.
+    public func typingInput(in conversation: ConversationID) -> TypingInput {
+        TypingInput(in: conversation, of: self)
+    }
+}
+
+// What a client shows: streams of current state, and presence read once.
+extension RollcallClient {
+    /// Who is typing in a conversation: the current state, then every change. The conversation stays joined while the
+    /// stream is iterated.
+    ///
+    /// Emits nothing before the worker's first answer. If the worker refuses, ``Typing/refusal`` says why.
+    public func typing(in conversation: ConversationID) -> Updates<Typing> {
+        Updates(client: self) { $0.observeTyping(in: conversation, $1) }
+    }
+
+    /// The members of a conversation with their names and presence: the current state, then every change. The
+    /// conversation stays joined while the stream is iterated.
+    ///
+    /// The first value comes once the presence of all members is known, but at most one second after their names. If
+    /// the worker refuses, ``Members/refusal`` says why.
+    public func members(of conversation: ConversationID) -> Updates<Members> {
+        Updates(client: self) { $0.observeMembers(of: conversation, $1) }
+    }
+
+    /// A user's presence: the current state, then every change. Emits nothing while the presence is unknown. While the
+    /// client is disconnected, the last known presence stays.
+    public func presence(of user: UserID) -> Updates<Presence> {
+        Updates(client: self) { $0.observePresence(of: user, $1) }
+    }
+
+    /// The presence of several users as one value. Users whose presence is not known yet are absent from it.
+    public func presence(of users: some Sequence<UserID>) -> Updates<[UserID: Presence]> {
+        let users = Array(Set(users))
+        return Updates(client: self) { $0.observePresence(of: users, $1) }
+    }
+
+    /// The state of the connection: the current state, then every change. A slow reader misses intermediate states.
+    public var connection: Updates<ConnectionState> {
+        Updates(client: self) { $0.observeConnection($1) }
+    }
+
+    /// Errors that did not end the connection, for logs. Emits errors that occur while the stream is iterated; a slow
+    /// reader gets only the latest.
+    public var problems: Updates<RollcallError> {
+        Updates(client: self) { $0.observeProblems($1) }
+    }
+
+    /// The current time on the worker's clock; `nil` before the first connection. "Last seen" texts use it, so a wrong
+    /// clock on this device does not matter. If the worker's clock is set, this follows within a minute while presence
+    /// is observed in the foreground, and otherwise after the next reconnect.
+    public var serverTime: Timestamp? {
+        engine.shared.withLockedValue { $0.clock.time(at: engine.clock.now) }
+    }
+
+    /// Returns a user's current presence; `nil` if there was no answer within `limit`, for example because the client
+    /// is disconnected. Returns early if the task is cancelled or the client is closed.
+    public nonisolated(nonsending) func currentPresence(of user: UserID, within limit: Duration = .seconds(5)) async
+        -> Presence?
+    {
+        await currentPresence(of: CollectionOfOne(user), within: limit)[user]
+    }
+
+    /// Returns the current presence of several users. Users without an answer within `limit` are absent.
+    /// Returns what is known so far if the task is cancelled or the client is closed.
+    public nonisolated(nonsending) func currentPresence(
+        of users: some Sequence<UserID>, within limit: Duration = .seconds(5)
+    ) async -> [UserID: Presence] {
+        if Task.isCancelled { return [:] }
+        let read = Read(of: users)
+        let engine = self.engine
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { answer in
+                engine.run { $0.people.begin(read, within: limit) { answer.resume(returning: $0) } }
+                // If the task was cancelled before the call was registered, `onCancel` ended nothing. So end it now.
+                if Task.isCancelled { engine.run { $0.people.end(read) } }
+            }
+        } onCancel: {
+            engine.run { $0.people.end(read) }
         }
-        await shutdown()
+    }
+
+    /// Waits on the client's clock, or until the worker's clock is found to have been set, the task is cancelled or the
+    /// client is closed. The wait is registered before the caller's actor runs anything else, without a hop to another thread, so a test that moves the clock sees it.
+    ///
+    /// - Returns: false if the client is closed or the task is cancelled, so that waiting again makes no sense.
+    func pause(_ duration: Duration, isolation actor: isolated (any Actor)? = #isolation) async -> Bool {
+        if Task.isCancelled { return false }
+        let (pause, engine) = (Pause(), self.engine)
+        let goesOn = await withTaskCancellationHandler(
+            operation: {
+                await withCheckedContinuation(isolation: actor) { done in
+                    engine.run { $0.begin(pause, for: duration) { done.resume(returning: $0) } }
+                    if Task.isCancelled { engine.run { $0.end(pause) } }
+                }
+            }, onCancel: { engine.run { $0.end(pause) } }, isolation: actor)
+        return goesOn && !Task.isCancelled
     }
 }
 
@@ -144,7 +271,7 @@ extension RollcallClient {
     package nonisolated(nonsending) var isAwaitingItsApp: Bool {
         get async {
             await withCheckedContinuation { answer in
-                engine.run { answer.resume(returning: $0.connector.isAwaitingToken || $0.names.isAsking) }
+                engine.run { answer.resume(returning: $0.connection.isAwaitingToken || $0.names.isAsking) }
             }
         }
     }

@@ -89,19 +89,6 @@ extension RollcallError: CustomStringConvertible {
 }
 
 extension RollcallError {
-    /// Creates the error for the app's URLs; `nil` if they are valid.
-    init?(connectingTo itinerary: Itinerary<WorkerAddress>?, _ options: ClientOptions) {
-        guard let itinerary else {
-            self.init(.invalidURL, "a URL must be ws://HOST or wss://HOST, with port and path at will")
-            return
-        }
-        guard !options.allowsUnencryptedConnections, let exposed = itinerary.exposed else { return nil }
-        self.init(
-            .invalidURL,
-            "ws://\(exposed.authority) would send the user's token unencrypted: use wss://, or set "
-                + "allowsUnencryptedConnections of ClientOptions")
-    }
-
     /// Creates the error for a close code from 4100 to 4199.
     init(closedWith code: CloseCode) {
         switch code {

@@ -10,28 +10,29 @@
 public final class TypingInput: Sendable {
     public let conversation: ConversationID
     private let client: RollcallClient
-    private let id = FieldID()
+    private let field: TypingField
 
     init(in conversation: ConversationID, of client: RollcallClient) {
         self.conversation = conversation
         self.client = client
+        field = TypingField(in: conversation, settings: client.options.typing)
         appeared()
     }
 
     deinit {
-        client.engine.run { [id] in $0.fieldGone(id) }
+        client.engine.run { [field] in $0.fieldDisappeared(field) }
     }
 
     /// Reports the field's whole text after an edit. The client does not keep the text, and white space alone does not
     /// count as typing.
     public func edited(_ text: String) {
         let filled = !text.allSatisfy(\.isWhitespace)
-        client.engine.run { [id] in $0.fieldEdited(id, filled: filled) }
+        client.engine.run { [field] in $0.fieldEdited(field, filled: filled) }
     }
 
     /// Ends the typing. Call it right before you send the text.
     public func send() {
-        client.engine.run { [id] in $0.fieldEnded(id) }
+        client.engine.run { [field] in $0.fieldEnded(field) }
     }
 
     /// Ends the typing like ``send()``, and waits until the worker has published the end, so that other users do not
@@ -41,22 +42,21 @@ public final class TypingInput: Sendable {
     ///   ends in either case, and the app should send its message.
     @discardableResult
     public nonisolated(nonsending) func sendConfirmed(within limit: Duration = .seconds(2)) async -> Bool {
-        let stop = StopID()
-        return await withCheckedContinuation { confirmed in
-            client.engine.run { [id] in
-                $0.fieldEnded(id, stop: stop, within: limit) { confirmed.resume(returning: $0) }
+        await withCheckedContinuation { confirmed in
+            client.engine.run { [field] in
+                $0.fieldEnded(field, within: limit) { confirmed.resume(returning: $0) }
             }
         }
     }
 
     /// Reports that the field's view is shown again. A new input counts as shown.
     public func appeared() {
-        client.engine.run { [id, conversation] in $0.fieldAppeared(id, in: conversation) }
+        client.engine.run { [field] in $0.fieldAppeared(field) }
     }
 
     /// Reports that the field's view is no longer shown: the typing ends now, and the conversation is left unless
     /// something else needs it.
     public func disappeared() {
-        client.engine.run { [id] in $0.fieldDisappeared(id) }
+        client.engine.run { [field] in $0.fieldDisappeared(field) }
     }
 }

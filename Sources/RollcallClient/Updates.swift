@@ -2,6 +2,8 @@
 // first, and skips values instead of queueing them. Leaving the loop, cancelling its task or releasing the iterator
 // ends the observation.
 
+import NIOConcurrencyHelpers
+
 /// The latest value of something, and then its changes. A slow reader skips intermediate values.
 ///
 /// It can be iterated many times, also at the same time. Each iterator may be used by one task at a time. Iteration
@@ -10,12 +12,11 @@ public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = Never
 
     let client: RollcallClient
-    let observe: @Sendable (Engine, ObserverID, Mailbox<Element>) -> Void
+    let observe: @Sendable (Engine, Mailbox<Element>) -> Void
 
     public func makeAsyncIterator() -> Iterator {
         let subscription = Subscription<Element>(of: client)
-        let (id, mailbox) = (subscription.id, subscription.mailbox)
-        client.engine.run { [observe] in observe($0, id, mailbox) }
+        client.engine.run { [observe, mailbox = subscription.mailbox] in observe($0, mailbox) }
         return Iterator(subscription: subscription)
     }
 
@@ -36,9 +37,13 @@ public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
+extension Updates<ConnectionState> {
+    /// The current state of the connection. May be read on any thread.
+    public var latest: ConnectionState { client.engine.shared.withLockedValue { $0.state } }
+}
+
 /// The observation that an iterator holds. It ends when this is released.
 final class Subscription<Element: Sendable>: Sendable {
-    let id = ObserverID()
     let mailbox = Mailbox<Element>()
     /// Keeps the client alive during the loop, even if the app has released it.
     private let client: RollcallClient
@@ -58,11 +63,56 @@ final class Subscription<Element: Sendable>: Sendable {
 
     private func end() {
         mailbox.finish()
-        client.engine.run { [id] in $0.observerGone(id) }
+        client.engine.run { [mailbox] in $0.end(ObjectIdentifier(mailbox)) }
     }
 }
 
-/// An observer, unique in the process.
-struct ObserverID: Hashable, Sendable {
-    private let number = SerialNumber()
+/// Holds at most one value, the newest, for one reader, or lets the reader wait for it.
+///
+/// `AsyncStream` resumes its reader through the global executor. This resumes the reader directly on its actor, so
+/// whatever is queued on the actor after a value runs after the reader has taken it. Tests on the main actor depend on
+/// this.
+final class Mailbox<Element: Sendable>: Sendable {
+    private struct State {
+        var value: Element?
+        var reader: CheckedContinuation<Element?, Never>?
+        var isOver = false
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    /// Stores a value, or passes it to the waiting reader. Replaces an unread value.
+    func put(_ element: Element) {
+        let reader = state.withLockedValue { state -> CheckedContinuation<Element?, Never>? in
+            guard !state.isOver else { return nil }
+            if state.reader == nil { state.value = element }
+            return state.reader.take()
+        }
+        reader?.resume(returning: element)
+    }
+
+    /// Removes and returns the unread value, if there is one.
+    func pending() -> Element? { state.withLockedValue { $0.value.take() } }
+
+    /// Ends the mailbox. An unread value can still be read.
+    func finish() {
+        let reader = state.withLockedValue { state in
+            state.isOver = true
+            return state.reader.take()
+        }
+        reader?.resume(returning: nil)
+    }
+
+    /// Returns the next value, or `nil` after the last. Only one reader may wait at a time.
+    func next(isolation actor: isolated (any Actor)?) async -> Element? {
+        await withCheckedContinuation(isolation: actor) { reader in
+            let (isReady, value) = state.withLockedValue { state -> (Bool, Element?) in
+                precondition(state.reader == nil, "one iterator is read by two tasks at once")
+                if let value = state.value.take() { return (true, value) }
+                if !state.isOver { state.reader = reader }
+                return (state.isOver, nil)
+            }
+            if isReady { reader.resume(returning: value) }
+        }
+    }
 }

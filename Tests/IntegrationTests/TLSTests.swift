@@ -22,7 +22,7 @@ struct TLSTests {
         options.trustedCertificates = certificates.authority.path
         let alice = RollcallClient(url: worker.edge, device: "phone", options: options) { "alice" }
         alice.connect()
-        try await eventually("alice is connected") { alice.connectionState.isConnected }
+        try await eventually("alice is connected") { alice.connection.latest.isConnected }
 
         await alice.shutdown()
     }

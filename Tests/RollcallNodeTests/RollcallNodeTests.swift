@@ -82,7 +82,7 @@ import Testing
         let ended = Task { for await _ in old.typing(in: "c42") {} }
         try await first.stop()
         await ended.value
-        #expect(old.connectionState == .closed)
+        #expect(old.connection.latest == .closed)
 
         let new = second.node.client(user: "alice", device: "server")
         new.connect()
@@ -101,12 +101,10 @@ import Testing
         configuration.redis.url = redis.url
         configuration.edge.ping = .milliseconds(100)
         try await EmbeddedNode.with(configuration) { node in
-            var options = ClientOptions()
-            options.silenceSlack = .zero
-            let alice = node.client(user: "alice", device: "server", options: options)
+            let alice = node.client(user: "alice", device: "server")
             alice.connect()
             _ = try await alice.connection.first("connected") { $0.isConnected }
-            let before = alice.connectionState
+            let before = alice.connection.latest
             let bob = node.client(user: "bob", device: "server")
             bob.connect()
             let input = bob.typingInput(in: "c42")
@@ -114,7 +112,7 @@ import Testing
             let typing = alice.typing(in: "c42")
             _ = try await typing.first("bob types") { !$0.isEmpty }
             _ = try await typing.first("bob has not gone on for three seconds") { $0.isEmpty }
-            #expect(alice.connectionState == before)
+            #expect(alice.connection.latest == before)
             withExtendedLifetime(input) {}
         }
     }

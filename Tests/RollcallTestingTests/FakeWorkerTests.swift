@@ -239,8 +239,8 @@ private final class ChatHeader {
         await worker.settles()
         second.connect()
         await worker.settles()
-        #expect(second.connectionState.isConnected)
-        guard case .failed(let error) = first.connectionState else { return #expect(Bool(false), "it goes on") }
+        #expect(second.connection.latest.isConnected)
+        guard case .failed(let error) = first.connection.latest else { return #expect(Bool(false), "it goes on") }
         #expect(error.code == .replaced)
         let input = second.typingInput(in: "c42")
         input.edited("H")
@@ -260,7 +260,7 @@ private final class ChatHeader {
         await worker.settles()
         await worker.drops()
         await worker.passes(.seconds(10))
-        #expect(client.connectionState.isConnected)
+        #expect(client.connection.latest.isConnected)
         #expect(await worker.status(of: "alice") == .online)
         await worker.goesAway()
         await worker.passes(.milliseconds(4_900))
@@ -277,10 +277,10 @@ private final class ChatHeader {
         let client = worker.client(user: "alice")
         client.connect()
         await worker.settles()
-        #expect(client.connectionState.isConnected)
+        #expect(client.connection.latest.isConnected)
         await worker.closes(.sentAway)
         await worker.passes(.seconds(60))
-        guard case .failed(let error) = client.connectionState else { return #expect(Bool(false), "it goes on") }
+        guard case .failed(let error) = client.connection.latest else { return #expect(Bool(false), "it goes on") }
         #expect(error.code == .sentAway)
     }
 

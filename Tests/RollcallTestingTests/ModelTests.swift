@@ -27,7 +27,7 @@ import Testing
             await worker.passes(pause)
             lines.append(model.text)
         }
-        #expect(lines == ["Active now", "1m ago", "Active recently", "Last seen today", "Last seen recently"])
+        #expect(lines == ["Last seen just now", "1m ago", "Active recently", "Last seen today", "Last seen recently"])
     }
 
     @Test("the typing text, label and announcement of others; the user's own draft")

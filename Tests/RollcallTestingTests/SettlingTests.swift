@@ -58,7 +58,7 @@ import Testing
         client.connect()
         let model = TypingModel(in: "c42", from: client)
         await worker.settles()
-        #expect(client.connectionState.isConnected)
+        #expect(client.connection.latest.isConnected)
         await worker.person("bob", name: "Bob").types(in: "c42")
         #expect(model.text == "Robert is typing…")
     }
@@ -88,7 +88,7 @@ import Testing
         client.connect()
         let clock = ContinuousClock()
         let first = await clock.measure { await worker.settles() }
-        #expect(client.connectionState == .connecting)
+        #expect(client.connection.latest == .connecting)
         // The callback is called again every ten seconds: sixty times.
         let others = await clock.measure { await worker.passes(.seconds(600)) }
         #expect(others < first * 30, "only the first call is waited for")

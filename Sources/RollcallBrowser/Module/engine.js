@@ -28,7 +28,8 @@ export class Engine {
   /** The functions that end the current observations. */
   #endings = new Set();
   #changedRooms = new Set();
-  #haveNamesCome = false;
+  /** Users whose names have come. */
+  #named = new Set();
   #isSettling = false;
   #wasBeyondLimits = false;
   #alarm = new Alarm(() => this.#deadlinePassed(performance.now()));
@@ -38,7 +39,7 @@ export class Engine {
     this.#emit = emit;
     this.connection = new Connection(options, this);
     this.#attention = new Attention(options.idleAfter);
-    this.names = new Names(options.names, () => this.#namesCame(), () => (
+    this.names = new Names(options.names, (user) => this.#namesCame([user]), () => (
       new Set([...this.#rooms.values()].flatMap(({ users }) => users))));
   }
 
@@ -80,9 +81,9 @@ export class Engine {
   }
 
   #settle() {
-    const rooms = this.#haveNamesCome ? this.#rooms.values() : [];
-    this.#haveNamesCome = false;
-    for (const room of rooms) room.show();
+    const named = this.#named;
+    this.#named = new Set();
+    if (named.size > 0) for (const room of this.#rooms.values()) room.namesCame(named);
     const changed = [...this.#changedRooms];
     this.#changedRooms.clear();
     for (const room of changed) room.showMembers();
@@ -250,15 +251,12 @@ export class Engine {
     this.changed();
   }
 
-  #namesCame() {
-    this.#haveNamesCome = true;
+  #namesCame(users) {
+    for (const user of users) this.#named.add(user);
     this.changed();
   }
 
-  namesChanged() {
-    this.names.changed();
-    this.#namesCame();
-  }
+  namesChanged() { this.#namesCame(this.names.changed()); }
 
   // MARK: The user's own typing. Without a connection, signals are dropped, and the fields keep their state.
 

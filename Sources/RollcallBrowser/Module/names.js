@@ -14,7 +14,7 @@ export class Names {
 
   /**
    * @param resolve the app's callback, if it has one
-   * @param arrived called when a name has come
+   * @param arrived called with a user whose name has come
    * @param shown returns the users who are on show
    */
   constructor(resolve, arrived, shown) {
@@ -29,8 +29,12 @@ export class Names {
     return this.#names.get(user);
   }
 
-  /** The app is asked again for the users whom it did not know. */
-  changed() { for (const [user, name] of this.#names) if (name === undefined) this.#names.delete(user); }
+  /** Forgets the users whom the app did not know, and returns them: they are asked for when they are shown again. */
+  changed() {
+    const unknown = [...this.#names].filter(([, name]) => name === undefined).map(([user]) => user);
+    for (const user of unknown) this.#names.delete(user);
+    return unknown;
+  }
 
   /** The app is no longer asked. */
   close() { this.#resolve = null; }
@@ -44,7 +48,7 @@ export class Names {
       if (typeof answer?.then !== "function") return void this.#names.set(user, answer ?? undefined);
       answer.then((name) => {
         this.#names.set(user, name ?? undefined);
-        if (name !== null && name !== undefined) this.#arrived();
+        if (name !== null && name !== undefined) this.#arrived(user);
       }).catch(reportError);
     } catch (error) {
       reportError(error);

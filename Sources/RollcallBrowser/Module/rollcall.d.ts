@@ -328,7 +328,9 @@ export class InvalidTypingSettings extends RangeError {
 // ---- Texts
 
 export interface InLanguage {
-  /** A BCP 47 tag, or several in order of preference (`navigator.languages`). English if none of them is available. */
+  /**
+   * A BCP 47 tag, or several in order of preference. By default `navigator.languages`; English if none is available.
+   */
   language?: string | readonly string[];
 }
 
@@ -371,7 +373,10 @@ export function lastSeenText(presence: Presence | undefined, now: number, option
 export function lastSeenValidity(presence: Presence | undefined, now: number, options?: LastSeenOptions): number;
 /** `Online`, `Away`, `Offline`; empty for an unknown user. */
 export function presenceText(presence: Presence | undefined, options?: InLanguage): string;
-/** The colour role of a user's dot. The app's design chooses the actual colours. */
+/**
+ * The colour role of a user's dot; `none` for a user who is unknown or was never seen. The app's design chooses the actual
+ * colours.
+ */
 export function presenceDot(presence: Presence | undefined): "green" | "amber" | "grey" | "none";
 /** How many users of a group are online: `3 of 5 online`. Users whose presence is unknown count only in the total. */
 export function groupCount(
@@ -424,6 +429,7 @@ export interface LanguageWords {
   };
   lastSeen: {
     now: string;
+    justNow: string;
     minutes: Forms;
     recently: string;
     today: string;

@@ -79,10 +79,10 @@ export class Room {
     return name === undefined ? person : { ...person, name };
   }
 
-  /** Names have come. */
-  show() {
-    if (this.#typists.length > 0) this.#showTyping(this.#typists, this.#count, this.#typingEnd);
-    this.showMembers();
+  /** @param {Set<string>} users whose names have come */
+  namesCame(users) {
+    if (this.#typists.some(({ user }) => users.has(user))) this.#showTyping(this.#typists, this.#count, this.#typingEnd);
+    if ([...users].some((user) => this.#endings.has(user))) this.showMembers();
   }
 
   /** The worker sends the list first, and then each member's presence without a `watch`. */

@@ -11,11 +11,11 @@ for (const language of words) languagesByTag.set(language.id, /** @type {any} */
 const pluralRules = new Map();
 
 /**
- * Returns the words of the first of these languages that is available; English if none is.
+ * Returns the words of the first of these languages that is available; English if none is. By default, the user's.
  *
  * @param {string | readonly string[]} language
  */
-function wordsOf(language = "en") {
+function wordsOf(language = globalThis.navigator?.languages ?? "en") {
   for (const tag of [language].flat()) {
     const words = languagesByTag.get(tag) ?? languagesByTag.get(bestTag(tag));
     if (words) return words;
@@ -208,16 +208,16 @@ export function typingDots(elapsed, { reducesMotion = false } = {}) {
 // MARK: Presence
 
 export function lastSeenText(presence, now, { language = undefined, style = "discreet" } = {}) {
-  const { lastSeen: words, id } = wordsOf(language);
+  const { lastSeen: words, presence: statuses, id } = wordsOf(language);
   if (!presence) return "";
-  if (presence.status !== "offline") return words.now;
+  if (presence.status !== "offline") return presence.status === "away" ? statuses.away : words.now;
   if (presence.lastSeen === null) return "";
   const age = now - presence.lastSeen;
   const counted = (forms, unit) => {
     const count = Math.floor(age / unit);
     return fill(formOf({ id }, forms, count), { count });
   };
-  if (age < MINUTE) return words.now;
+  if (age < MINUTE) return words.justNow;
   if (style === "exact") {
     if (age < HOUR) return counted(words.minutesAgo, MINUTE);
     return age < DAY ? counted(words.hoursAgo, HOUR) : counted(words.daysAgo, DAY);
@@ -249,7 +249,7 @@ export function presenceDot(presence) {
   switch (presence?.status) {
     case "online": return "green";
     case "away": return "amber";
-    case "offline": return "grey";
+    case "offline": return presence.lastSeen === null ? "none" : "grey";
     default: return "none";
   }
 }

@@ -1,292 +1,472 @@
-// The centre of the client, on one event loop: connects the decisions (what to send, what to show to which observer)
-// with the connection. Every public call is passed to this loop and returns at once.
+// The centre of the client, on one event loop: joins the connection with what is observed, typed and sent. Every public
+// call is passed to this loop and returns at once.
 
 import NIOConcurrencyHelpers
 import NIOCore
 
+/// A wait on the client's own clock. Created on any thread, used on the client's loop only.
+final class Pause: @unchecked Sendable {
+    fileprivate var deadline: ContinuousClock.Instant?
+    /// Called with false if the client is closed.
+    fileprivate var done: ((Bool) -> Void)?
+}
+
 /// The state of one client. Used on its loop only.
 final class Engine {
+    /// What any thread may read.
+    struct Shared {
+        var state = ConnectionState.idle
+        var clock = ServerClock()
+    }
+
     let loop: any EventLoop
     let clock: SteadyClock
     let options: ClientOptions
-    /// State that any thread may read without a hop.
     let shared: NIOLockedValueBox<Shared>
-    private let makeConnector: (Engine) -> Connector
-
-    private(set) lazy var connector = makeConnector(self)
-    private lazy var attentionAlarm = Alarm(on: loop, by: clock) { [unowned self] in attentionDeadlinePassed() }
-    private lazy var budgetAlarm = Alarm(on: loop, by: clock) { [unowned self] in flush() }
-    private lazy var retryAlarm = Alarm(on: loop, by: clock) { [unowned self] in retryDue() }
-    private lazy var rejoinAlarm = Alarm(on: loop, by: clock) { [unowned self] in rejoinDue() }
-    private lazy var timeAlarm = Alarm(on: loop, by: clock) { [unowned self] in timeDue() }
-    private(set) lazy var names = NameBook(
-        options.names, patience: options.connectTimeout, on: loop, by: clock, jitter: random
-    ) { [unowned self] in
+    private(set) var connection: Connection!
+    private(set) lazy var people = People(in: self)
+    private(set) lazy var names = Names(options.names, on: loop) { [unowned self] in
         Set(rooms.values.flatMap(\.users))
-    } learnt: { [unowned self] in
-        namesLearnt(of: $0)
+    } arrived: { [unowned self] in
+        named.insert($0)
+        changed()
     }
-
-    var agenda = Agenda()
-    private var budget: MessageBudget
-    var random: Jitter
-    private var isFlushDue = false
-    /// Whether the worker refused something since the last flush.
-    private var wasRefused = false
-    private var welcome: ServerMessage.Welcome?
-    private(set) var attention: Attention
-    private var toldState: DeviceState?
-
-    var presences: [UserID: Topic<Presence>] = [:]
-    var rooms: [ConversationID: Room] = [:]
-    var fields: [FieldID: InputField] = [:]
-    var observers: [ObserverID: Observer] = [:]
-    var fetches: [FetchID: FetchCall] = [:]
-    var stops: [StopID: (Bool) -> Void] = [:]
-    var pauses: [PauseID: Pause] = [:]
-    var connection = Topic<ConnectionState>(latest: .idle)
-    var problems: [ObserverID: (RollcallError) -> Void] = [:]
-    private var isBeyondLimits = false
+    var outbox: Outbox
+    private(set) var random: Jitter
+    private var attention: Attention
+    private let connectionState = Observed<ConnectionState>(.idle)
+    private let problems = Observed<Problem>()
+    private(set) var rooms: [ConversationID: Room] = [:]
+    private(set) var stops: [Stop] = []
+    private(set) var pauses: [Pause] = []
+    /// How to end each observation, by its mailbox.
+    private(set) var observations: [ObjectIdentifier: (release: () -> Void, finish: () -> Void)] = [:]
+    private var typingExpiry = Duration.seconds(3)
+    private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in deadlinePassed(at: clock.now) }
+    private var isSettling = false
+    /// Users whose names have come.
+    private var named: Set<UserID> = []
+    private var changedRooms: Set<ConversationID> = []
+    private var atEnd: [() -> Void] = []
+    private var wasBeyondLimits = false
     private(set) var isClosed = false
     /// The callbacks that wait until the goodbye is sent; `nil` once it is.
     private var awaitingEnd: [() -> Void]? = []
 
-    /// - Parameter connector: creates the connector when it is first used, on the loop.
+    /// Equal problems are reported each time.
+    private struct Problem: Equatable {
+        let error: RollcallError
+        static func == (left: Self, right: Self) -> Bool { false }
+    }
+
     init(
         options: ClientOptions, shared: NIOLockedValueBox<Shared>, on loop: any EventLoop, by clock: SteadyClock,
-        jitter: Jitter, connector: @escaping (Engine) -> Connector
+        jitter: Jitter, connection: (Engine) -> Connection
     ) {
         self.options = options
         self.shared = shared
         self.loop = loop
         self.clock = clock
         random = jitter
-        budget = MessageBudget(at: clock.now)
-        makeConnector = connector
+        outbox = Outbox(at: clock.now)
         attention = Attention(idleAfter: options.idleAfter)
+        self.connection = connection(self)
     }
 
-    /// The connection state and the clock, which any thread may read.
-    struct Shared {
-        var state = ConnectionState.idle
-        var clock = ServerClock()
-    }
-
-    /// How long typing lasts at the worker without renewal.
-    var typingExpiry: Duration { .milliseconds(min(max(welcome?.typing.expiry ?? 3000, 0), 3_600_000)) }
-
-    /// Schedules a flush for the end of this tick, so that what is undone within one tick is never sent.
-    func changed() {
-        guard !isFlushDue, connector.isOpen else { return }
-        isFlushDue = true
-        loop.assumeIsolated().execute { [weak self] in
-            self?.isFlushDue = false
-            self?.flush()
-        }
-    }
-
-    private func flush() {
-        guard connector.isOpen else { return }
-        let requests = agenda.take(budget.allowance(at: clock.now))
-        budget.spend(requests.reduce(0) { $0 + $1.message.cost })
-        if !requests.isEmpty { connector.send(requests) }
-        for request in requests { dropUnwanted(by: request.message) }
-        if wasRefused { dropUnwanted() }
-        wasRefused = false
-        budgetAlarm.set(agenda.hasMore ? budget.nextRoom() : nil)
-        warnOfLimits()
-        followTime()
-    }
-
-    /// Notes a refusal, after which unneeded state is dropped. This is done once per tick, however many refusals it
-    /// contains.
-    func refusalHeard() {
-        wasRefused = true
-        changed()
-    }
-
-    /// Sets the timers for sending refused messages again.
-    func followRetries() {
-        retryAlarm.set(agenda.retryTime)
-        rejoinAlarm.set(agenda.rejoinTime)
-    }
-
-    private func retryDue() {
-        agenda.retryDue()
-        changed()
-    }
-
-    private func rejoinDue() {
-        agenda.rejoinDue(at: clock.now)
-        followRetries()
-        changed()
-    }
-
-    private func warnOfLimits() {
-        defer { isBeyondLimits = agenda.isBeyondLimits }
-        if agenda.isBeyondLimits && !isBeyondLimits {
-            report(RollcallError(.limit, "more users or conversations are observed than the worker serves a session"))
-        }
-    }
-
+    var deviceState: DeviceState { attention.state }
+    var serverTime: Timestamp? { shared.withLockedValue { $0.clock.time(at: clock.now) } }
     /// Whether messages wait because of the worker's rate limit.
-    var isBehind: Bool { connector.isOpen && agenda.hasMore }
-
-    func report(_ error: RollcallError) {
-        for hear in problems.values { hear(error) }
-    }
+    var isBehind: Bool { connection.isOpen && outbox.isCut }
 
     /// Closes everything: sends the goodbye, finishes every stream, and answers waiting calls with what is known.
     func close(_ done: @escaping () -> Void) {
         guard awaitingEnd?.append(done) != nil else { return done() }
         guard !isClosed else { return }
         isClosed = true
-        for field in fields.keys.sorted() { fieldEnded(field) }
+        endTyping()
         flush()
-        connector.close { [self] in
+        connection.close { [self] in
             let waiting = awaitingEnd ?? []
             awaitingEnd = nil
             for done in waiting { done() }
         }
         names.close()
-        for fetch in fetches.keys { endFetch(fetch) }
+        people.close()
         endStops()
-        endPauses()
-        let finishing = observers.values
-        observers = [:]
-        (presences, rooms, fields, problems) = ([:], [:], [:], [:])
-        attentionAlarm.set(nil)
-        budgetAlarm.set(nil)
-        retryAlarm.set(nil)
-        rejoinAlarm.set(nil)
-        timeAlarm.set(nil)
-        for observer in finishing { observer.finish() }
+        for pause in pauses { end(pause) }
+        let finishing = observations.values
+        observations = [:]
+        rooms = [:]
+        alarm.set(nil)
+        for observation in finishing { observation.finish() }
+    }
+}
+
+// Time.
+extension Engine {
+    /// Call this after whatever may change what is due. What is undone within one tick is never sent.
+    func changed() {
+        guard !isSettling, !isClosed else { return }
+        isSettling = true
+        loop.assumeIsolated().execute { [weak self] in
+            self?.isSettling = false
+            self?.settle()
+        }
+    }
+
+    /// Calls `body` at the end of this tick, before messages are sent.
+    func atEndOfTick(_ body: @escaping () -> Void) {
+        atEnd.append(body)
+        changed()
+    }
+
+    private func settle() {
+        guard !isClosed else { return }
+        let (named, changed, bodies) = (named, changedRooms, atEnd)
+        (self.named, changedRooms, atEnd) = ([], [], [])
+        if !named.isEmpty { for room in rooms.values { room.namesCame(of: named) } }
+        for conversation in changed { rooms[conversation]?.showMembers() }
+        for body in bodies { body() }
+        flush()
+        askTime()
+        setAlarm()
+    }
+
+    /// One timer for everything that is due at some time.
+    private func setAlarm() {
+        var deadline = earliest(connection.deadline, people.deadline, attention.deadline)
+        for room in rooms.values { deadline = earliest(deadline, room.deadline) }
+        for stop in stops { deadline = earliest(deadline, stop.deadline) }
+        for pause in pauses { deadline = earliest(deadline, pause.deadline) }
+        if connection.isOpen { deadline = earliest(deadline, outbox.deadline) }
+        if isTimeRead { deadline = earliest(deadline, shared.withLockedValue { $0.clock.deadline }) }
+        alarm.set(deadline)
+    }
+
+    private func deadlinePassed(at now: ContinuousClock.Instant) {
+        connection.deadlinePassed(at: now)
+        attention.deadlinePassed(at: now)
+        people.deadlinePassed(at: now)
+        if connection.isOpen { outbox.deadlinePassed(at: now) }
+        for stop in stops where now >= stop.deadline { end(stop, published: false) }
+        for pause in pauses where pause.deadline.map({ now >= $0 }) ?? false { end(pause) }
+        for room in rooms.values {
+            room.deadlinePassed(at: now)
+        }
+        for field in fields { signalled(field, field.deadlinePassed(at: now)) }
+        changed()
+    }
+
+    private func flush() {
+        guard connection.isOpen else { return }
+        outbox.state = deviceState
+        let requests = outbox.take(at: clock.now)
+        connection.send(requests)
+        for request in requests {
+            switch request.message {
+            case .unwatch(let users): for user in users { people.tidy(user) }
+            case .join(let conversation, _), .leave(let conversation): tidy(conversation)
+            case .hello, .token, .state, .watch, .get, .typing, .ping, .goodbye: break
+            }
+        }
+        if outbox.isBeyondLimits, !wasBeyondLimits {
+            report(RollcallError(.limit, "more users or conversations are observed than the worker serves a session"))
+        }
+        wasBeyondLimits = outbox.isBeyondLimits
+    }
+
+    private func report(_ error: RollcallError) {
+        problems.update(Problem(error: error))
+        problems.forget()
+    }
+
+    /// Whether somebody may read when users were last seen.
+    private var isTimeRead: Bool { connection.isOpen && deviceState != .background && !people.isEmpty }
+
+    private func askTime() {
+        let isDue = shared.withLockedValue { shared in
+            guard isTimeRead, let deadline = shared.clock.deadline, clock.now >= deadline else { return false }
+            shared.clock.asked(at: clock.now)
+            return true
+        }
+        if isDue { connection.askTime() }
+    }
+
+    /// - Parameter age: how long ago the worker may have stated it.
+    func timeHeard(_ time: Timestamp, age: Duration = .zero) {
+        let hasMoved = shared.withLockedValue { $0.clock.heard(time, age: age, at: clock.now) }
+        // Texts with times are out of date.
+        if hasMoved { for pause in pauses { end(pause) } }
+        changed()
+    }
+
+    func begin(_ pause: Pause, for duration: Duration, done: @escaping (Bool) -> Void) {
+        guard !isClosed else { return done(false) }
+        pause.deadline = clock.now + min(duration, .seconds(365 * 86_400))
+        pause.done = done
+        pauses.append(pause)
+        setAlarm()
+    }
+
+    func end(_ pause: Pause) {
+        pauses.removeAll { $0 === pause }
+        pause.done?(!isClosed)
+        pause.done = nil
     }
 }
 
 // The device's own state.
 extension Engine {
     func phaseChanged(to phase: AppPhase) {
-        let returned = phase == .active && attention.state == .background
-        if phase == .background { endFields() }
+        let returned = phase == .active && deviceState == .background
+        if phase == .background { endTyping() }
         attention.phaseChanged(to: phase, at: clock.now)
-        attentionChanged()
+        changed()
         // When the user returns to the app, state from a dead connection must not be shown for long.
-        if returned { connector.networkChanged() }
+        if returned { connection.networkChanged() }
     }
 
     func stateSet(_ state: DeviceState) {
-        if state == .background { endFields() }
+        if state == .background { endTyping() }
         attention.stateSet(state, at: clock.now)
-        attentionChanged()
+        changed()
     }
 
     func inputHappened() {
         attention.inputHappened(at: clock.now)
-        attentionChanged()
-    }
-
-    func edited() {
-        attention.edited(at: clock.now)
-        attentionChanged()
-    }
-
-    private func attentionDeadlinePassed() {
-        attention.deadlinePassed(at: clock.now)
-        attentionChanged()
-    }
-
-    private func attentionChanged() {
-        attentionAlarm.set(attention.deadline)
-        followTime()
-        guard connector.isOpen, attention.state != toldState else { return }
-        toldState = attention.state
-        agenda.stateChanged(to: attention.state)
         changed()
     }
 }
 
-extension Engine: ConnectorOwner {
-    var deviceState: DeviceState { attention.state }
-
-    func connectionOpened() {
-        toldState = attention.state
-        budget = MessageBudget(at: clock.now)
-        if let welcome { budget.limitsLearnt(welcome.limits, at: clock.now) }
-        budget.spend(1)
-        for (id, fetch) in fetches.sorted(by: { $0.key < $1.key }) { agenda.fetchWanted(id, of: fetch.call.missing) }
-        for (_, field) in fields.sorted(by: { $0.key < $1.key }) { field.connected() }
-        flush()
+// Observing. The first observer of a thing makes the client ask the worker for it, and the last one makes the client give
+// it up.
+extension Engine {
+    /// - Parameter observe: begins the observation, and returns a function that ends it.
+    func begin<Element>(_ mailbox: Mailbox<Element>, _ observe: () -> () -> Void) {
+        guard !isClosed else { return mailbox.finish() }
+        observations[ObjectIdentifier(mailbox)] = (observe(), { mailbox.finish() })
     }
 
-    func welcomed(_ welcome: ServerMessage.Welcome) {
-        self.welcome = welcome
-        timeHeard(welcome.time)
-        agenda.limitsLearnt(welcome.limits)
-        budget.limitsLearnt(welcome.limits, at: clock.now)
-        for (_, field) in fields.sorted(by: { $0.key < $1.key }) { field.expiryLearnt(typingExpiry) }
+    func end(_ observation: ObjectIdentifier) {
+        observations.removeValue(forKey: observation)?.release()
+    }
+
+    func observeConnection(_ mailbox: Mailbox<ConnectionState>) {
+        begin(mailbox) { connectionState.add { mailbox.put($0) } }
+    }
+
+    func observeProblems(_ mailbox: Mailbox<RollcallError>) {
+        begin(mailbox) { problems.add { mailbox.put($0.error) } }
+    }
+
+    func observePresence(of user: UserID, _ mailbox: Mailbox<Presence>) {
+        begin(mailbox) { people.observe([user]) { mailbox.put($0) } }
+    }
+
+    func observePresence(of users: [UserID], _ mailbox: Mailbox<[UserID: Presence]>) {
+        begin(mailbox) { people.observeTogether(users) { mailbox.put($0) } }
+    }
+
+    func observeTyping(in conversation: ConversationID, _ mailbox: Mailbox<Typing>) {
+        begin(mailbox) { observe(conversation) { $0.typing.add { mailbox.put($0) } } }
+    }
+
+    func observeMembers(of conversation: ConversationID, _ mailbox: Mailbox<Members>) {
+        begin(mailbox) { observe(conversation) { $0.members.add { mailbox.put($0) } } }
+    }
+
+    private func observe(_ conversation: ConversationID, _ add: (Room) -> () -> Void) -> () -> Void {
+        let room = room(conversation)
+        let remove = add(room)
+        want(room)
+        return { [weak self] in
+            remove()
+            self?.want(room)
+        }
+    }
+
+    private func room(_ conversation: ConversationID) -> Room {
+        if let known = rooms[conversation] { return known }
+        let new = Room(conversation, in: self)
+        rooms[conversation] = new
+        return new
+    }
+
+    /// Asks the worker for the conversation as far as it is used, or gives it up.
+    private func want(_ room: Room) {
+        guard rooms[room.conversation] === room else { return }
+        if room.isUsed {
+            outbox.conversations.want(room.conversation, room.members.isObserved)
+        } else {
+            outbox.conversations.unwant(room.conversation)
+        }
+        tidy(room.conversation)
         changed()
     }
 
+    /// Drops a conversation, or only its members, if it is not used and the worker no longer sends it.
+    private func tidy(_ conversation: ConversationID) {
+        guard let room = rooms[conversation] else { return }
+        let way = outbox.conversations.way(of: conversation)
+        if !room.members.isObserved, way != true { room.endMembers() }
+        if !room.isUsed, way == nil { rooms[conversation] = nil }
+    }
+
+    func membersChanged(in room: Room) {
+        changedRooms.insert(room.conversation)
+        changed()
+    }
+
+    func namesChanged() {
+        named.formUnion(names.changed())
+        changed()
+    }
+}
+
+// The user's own typing. While there is no connection, signals are dropped, and the fields keep their state.
+extension Engine {
+    private var fields: [TypingField] { rooms.keys.sorted().flatMap { rooms[$0]?.fields ?? [] } }
+
+    func fieldAppeared(_ field: TypingField) {
+        guard !isClosed else { return }
+        let room = room(field.conversation)
+        if !room.fields.contains(where: { $0 === field }) { room.fields.append(field) }
+        field.expiryLearnt(typingExpiry)
+        want(room)
+    }
+
+    func fieldEdited(_ field: TypingField, filled: Bool) {
+        guard !isClosed else { return }
+        let isShown = rooms[field.conversation]?.fields.contains { $0 === field } ?? false
+        if filled, !isShown { fieldAppeared(field) }
+        attention.edited(at: clock.now)
+        signalled(field, field.edited(filled: filled, at: clock.now))
+        changed()
+    }
+
+    func fieldEnded(_ field: TypingField) {
+        signalled(field, field.ended())
+    }
+
+    func fieldDisappeared(_ field: TypingField) {
+        fieldEnded(field)
+        guard let room = rooms[field.conversation] else { return }
+        room.fields.removeAll { $0 === field }
+        want(room)
+    }
+
+    /// Ends the field's typing. Calls `done` with true once that is published, or with false if it may not be.
+    func fieldEnded(_ field: TypingField, within limit: Duration, done: @escaping (Bool) -> Void) {
+        fieldEnded(field)
+        if rooms[field.conversation]?.isTypedIn ?? false { return done(true) }
+        guard connection.isOpen else { return done(false) }
+        // The worker was never asked for this conversation, so no other user sees typing.
+        guard outbox.conversations.way(of: field.conversation) != nil else { return done(true) }
+        let stop = Stop(deadline: clock.now + min(limit, .seconds(365 * 86_400)), done: done)
+        stops.append(stop)
+        outbox.signalled(false, in: field.conversation, stop: stop)
+        changed()
+    }
+
+    private func end(_ stop: Stop, published: Bool) {
+        guard let index = stops.firstIndex(where: { $0 === stop }) else { return }
+        stops.remove(at: index)
+        stop.done(published)
+    }
+
+    /// Ends the calls that wait for a stop, because the connection ended. The worker then ends the typing without it.
+    private func endStops() {
+        for stop in stops { end(stop, published: false) }
+    }
+
+    private func endTyping() {
+        for field in fields { fieldEnded(field) }
+    }
+
+    /// A conversation may have several fields (two windows of an app): the user types there while any is typed in.
+    private func signalled(_ field: TypingField, _ signal: Bool?) {
+        guard let signal, connection.isOpen else { return }
+        if !signal, rooms[field.conversation]?.isTypedIn ?? false { return }
+        outbox.signalled(signal, in: field.conversation)
+        changed()
+    }
+}
+
+// What the connection tells.
+extension Engine {
+    func connectionOpened() {
+        outbox.connectionOpened(deviceState, at: clock.now)
+        people.connectionOpened()
+        for field in fields { signalled(field, field.connected(at: clock.now)) }
+        flush()
+        changed()
+    }
+
+    func welcomed(_ welcome: ServerMessage.Welcome) {
+        typingExpiry = .milliseconds(min(max(welcome.typing.expiry, 0), 3_600_000))
+        for field in fields { field.expiryLearnt(typingExpiry) }
+        outbox.limitsLearnt(welcome.limits, at: clock.now)
+        timeHeard(welcome.time)
+    }
+
     func tokenRefreshed(_ token: String) {
-        agenda.tokenRefreshed(token)
+        outbox.token = token
         changed()
     }
 
     func connectionLost() {
-        agenda.connectionLost()
-        budgetAlarm.set(nil)
-        followRetries()
+        outbox.connectionLost()
         endStops()
-        dropUnwanted()
-        followTime()
+        for conversation in rooms.keys { tidy(conversation) }
+        people.tidyAll()
+        changed()
     }
 
-    func connectionStateChanged(to state: ConnectionState) {
+    func connectionChanged(to state: ConnectionState) {
         shared.withLockedValue { $0.state = state }
-        connection.update(state)
+        connectionState.update(state)
     }
 
     func messageReceived(_ message: ServerMessage) {
         switch message {
-        case .presence(let presences, let id): presencesHeard(presences, answering: id)
-        case .typing(let typing): rooms[typing.conversation]?.heard(typing, expiry: typingExpiry)
-        case .members(let members): membersHeard(members)
-        case .removed(let conversation): removed(from: conversation)
-        case .ack(let id): acknowledged(id)
-        case .error(let error): refused(error)
-        case .welcome, .goodbye, .pong: break  // Handled by the connector.
+        case .presence(let presences, let id):
+            people.heard(presences)
+            if outbox.received(presences.lazy.map(\.user), answering: id) { people.read(presences) }
+        case .typing(let typing):
+            rooms[typing.conversation]?.heard(typing, expiry: typingExpiry, at: clock.now)
+        case .members(let members):
+            if let room = rooms[members.conversation], room.members.isObserved { room.heard(members, at: clock.now) }
+        case .removed(let conversation):
+            outbox.removed(from: conversation, at: clock.now, using: &random)
+            refused(conversation, RollcallError(.notAMember, "the user is no longer a member"))
+        case .ack(let id):
+            if case .stop(let stop) = outbox.acknowledged(id) { end(stop, published: true) }
+        case .error(let error):
+            refused(error)
+        case .welcome, .goodbye, .pong:
+            break  // Handled by the connection.
+        }
+        changed()
+    }
+
+    private func refused(_ error: MessageError) {
+        guard let (subject, isFinal) = outbox.refused(error, at: clock.now, using: &random) else {
+            // Usually a typing signal. The field keeps signalling, so a temporary refusal is not reported. Nor is
+            // `not_joined`, which follows a join whose refusal was reported.
+            if !error.retry, error.code != .notJoined { report(RollcallError(error)) }
+            return
+        }
+        switch subject {
+        case .join(let conversation): refused(conversation, isFinal ? RollcallError(error) : nil)
+        case .get(let users): if isFinal { people.readRefused(users) }
+        case .stop(let stop): end(stop, published: false)
+        case .token: break  // The worker ends the session when the old token expires; then the client reconnects.
+        case .watch, .state: if isFinal { report(RollcallError(error)) }
         }
     }
-}
 
-// The worker's time, which may be set.
-extension Engine {
-    var serverTime: Timestamp? { shared.withLockedValue { $0.clock.time(at: clock.now) } }
-
-    /// - Parameter age: how long ago the worker may have stated it.
-    func timeHeard(_ time: Timestamp, age: Duration = .zero) {
-        let hasMoved = shared.withLockedValue { $0.clock.timeHeard(time, age: age, at: clock.now) }
-        if hasMoved { endPauses() }
-        followTime()
-    }
-
-    /// Schedules requests for the time, while presence is observed and the app is not in the background.
-    private func followTime() {
-        let isRead = connector.isOpen && attention.state != .background && !presences.isEmpty
-        timeAlarm.set(isRead ? shared.withLockedValue { $0.clock.deadline } : nil)
-    }
-
-    private func timeDue() {
-        shared.withLockedValue { $0.clock.asked(at: clock.now) }
-        connector.askTime()
-        followTime()
-    }
-
-    /// Handles presence. Its latest change may be in the future by the known time, which then is probably wrong.
-    func momentsHeard(in presences: [Presence]) {
-        guard let latest = presences.compactMap(\.updatedAt).max() else { return }
-        shared.withLockedValue { $0.clock.momentHeard(latest, at: clock.now) }
-        followTime()
+    private func refused(_ conversation: ConversationID, _ error: RollcallError?) {
+        if let error { rooms[conversation]?.refused(error) }
+        tidy(conversation)
     }
 }

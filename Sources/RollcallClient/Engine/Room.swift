@@ -1,54 +1,155 @@
-// One conversation that is observed or typed in.
-
-import NIOCore
+// One conversation that is observed or typed in: who is typing there, and who its members are.
 
 /// What is shown of one conversation. Used on the client's loop only.
 final class Room {
+    /// How long after the worker's expiry a set of typists is dropped that was not repeated.
+    private static let slack = Duration.seconds(2)
+    /// The longest that a set is shown without a repetition, even if the worker's expiry is longer.
+    private static let longest = Duration.seconds(10)
+    /// How long the first list of members waits for everyone's presence, so that nobody reads "0 of 5 online".
+    private static let patience = Duration.seconds(1)
+
     let conversation: ConversationID
-    var topic = Topic<Typing>()
-    /// The members, while they are observed or the worker still sends them.
-    var gathering: Gathering?
-    private let names: NameBook
-    private var picture: TypingPicture
-    private let loop: any EventLoop
-    private let clock: SteadyClock
-    private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in
-        picture.deadlinePassed(at: clock.now)
-        show()
-    }
+    let typing = Observed<Typing>()
+    let members = Observed<Members>()
+    /// The user's own fields here whose views are shown.
+    var fields: [TypingField] = []
+    private unowned let engine: Engine
+    private var typists: [Typist] = []
+    private var count = 0
+    private var refusal: RollcallError?
+    /// When the typists count as gone: a worker repeats a set that lasts, so the last word on it may be lost.
+    private var typingEnd: ContinuousClock.Instant?
+    /// The worker's list of members, and the ends of the observation of each one's presence.
+    private var list: ServerMessage.Members?
+    private var endings: [UserID: () -> Void] = [:]
+    private var isComplete = false
+    private var completeBy: ContinuousClock.Instant?
 
-    init(_ conversation: ConversationID, names: NameBook, on loop: any EventLoop, by clock: SteadyClock) {
+    init(_ conversation: ConversationID, in engine: Engine) {
         self.conversation = conversation
-        self.names = names
-        self.loop = loop
-        self.clock = clock
-        picture = TypingPicture(conversation: conversation)
+        self.engine = engine
     }
 
-    func heard(_ message: ServerMessage.Typing, expiry: Duration) {
-        picture.heard(message, expiry: expiry, at: clock.now)
-        show()
-    }
-
-    func refused(_ error: RollcallError) {
-        picture.refused(error)
-        show()
-    }
-
+    var isUsed: Bool { typing.isObserved || members.isObserved || !fields.isEmpty }
+    var isTypedIn: Bool { fields.contains { $0.isTyping } }
     /// The users whose names are shown here.
-    var users: [UserID] { picture.typing.typists.map(\.user) + (gathering?.users ?? []) }
-
-    func namesLearnt(of users: Set<UserID>) {
-        gathering?.namesLearnt(of: users)
-        if topic.latest != nil, picture.typing.typists.contains(where: { users.contains($0.user) }) { show() }
+    var users: [UserID] { typists.map(\.user) + endings.keys }
+    var deadline: ContinuousClock.Instant? {
+        fields.reduce(earliest(typingEnd, completeBy)) { earliest($0, $1.deadline) }
     }
 
-    private func show() {
-        var typing = picture.typing
-        for index in typing.typists.indices {
-            if let name = names.name(of: typing.typists[index].user) { typing.typists[index].name = name }
+    func deadlinePassed(at now: ContinuousClock.Instant) {
+        if let typingEnd, now >= typingEnd { show([], count: 0, until: nil) }
+        if let completeBy, now >= completeBy {
+            isComplete = true
+            showMembers()
         }
-        topic.update(typing)
-        alarm.set(picture.deadline)
+    }
+
+    /// Handles the worker's set. Users who continue to type keep their places; new ones follow in the worker's order.
+    /// After a reconnect to a worker that learned of them in another order, no names swap places.
+    func heard(_ message: ServerMessage.Typing, expiry: Duration, at now: ContinuousClock.Instant) {
+        var present: [UserID: Typist] = [:]
+        for typist in message.users { present[typist.user] = typist }
+        var inPlace = typists.compactMap { present.removeValue(forKey: $0.user) }
+        for typist in message.users {
+            if let new = present.removeValue(forKey: typist.user) { inPlace.append(new) }
+        }
+        let count = max(message.count, inPlace.count)
+        refusal = nil
+        show(inPlace, count: count, until: count == 0 ? nil : now + min(expiry + Self.slack, Self.longest))
+    }
+
+    /// Handles that the worker does not serve this conversation, or no longer. What it serves later is a first value
+    /// again.
+    func refused(_ error: RollcallError) {
+        refusal = error
+        show([], count: 0, until: nil)
+        endMembers()
+        if members.isObserved { members.update(Members(conversation: conversation, refusal: error)) }
+    }
+
+    private func show(_ typists: [Typist], count: Int, until end: ContinuousClock.Instant?) {
+        (self.typists, self.count, typingEnd) = (typists, count, end)
+        let named = typists.map { Typist(user: $0.user, name: engine.names.name(of: $0.user) ?? $0.name) }
+        typing.update(Typing(conversation: conversation, typists: named, count: count, refusal: refusal))
+    }
+
+    /// Handles that names have come.
+    func namesCame(of users: Set<UserID>) {
+        if typists.contains(where: { users.contains($0.user) }) { show(typists, count: count, until: typingEnd) }
+        if users.contains(where: { endings[$0] != nil }) { showMembers() }
+    }
+
+    /// Handles the worker's list. Each member's presence follows, without being asked for.
+    func heard(_ message: ServerMessage.Members, at now: ContinuousClock.Instant) {
+        let users = Set(message.users.map(\.user))
+        for user in endings.keys where !users.contains(user) { endings.removeValue(forKey: user)?() }
+        for user in users where endings[user] == nil {
+            endings[user] = engine.people.observeMember(user) { [unowned self] in engine.membersChanged(in: self) }
+        }
+        list = message
+        if !isComplete, completeBy == nil { completeBy = now + Self.patience }
+        engine.membersChanged(in: self)
+    }
+
+    func showMembers() {
+        guard let list else { return }
+        let people = list.users.map {
+            Member(
+                user: $0.user, name: engine.names.name(of: $0.user) ?? $0.name,
+                presence: engine.people.latest(of: $0.user))
+        }
+        isComplete = isComplete || people.allSatisfy { $0.presence != nil }
+        guard isComplete else { return }
+        completeBy = nil
+        members.update(Members(conversation: conversation, people: people, count: list.count))
+    }
+
+    /// Handles that nobody observes the members, or that they are refused.
+    func endMembers() {
+        let endings = self.endings
+        (self.endings, list, completeBy, isComplete) = ([:], nil, nil, false)
+        for end in endings.values { end() }
+        if !members.isObserved { members.forget() }
+    }
+}
+
+/// The current value of one thing, and its observers. Used on the client's loop only.
+final class Observed<Value: Equatable> {
+    private(set) var latest: Value?
+    private var observers: [(key: Int, isAsking: Bool, hear: (Value) -> Void)] = []
+    private var lastKey = 0
+
+    init(_ latest: Value? = nil) {
+        self.latest = latest
+    }
+
+    var isObserved: Bool { !observers.isEmpty }
+    /// Whether the worker must be asked for the value because of an observer.
+    var isAskedFor: Bool { observers.contains { $0.isAsking } }
+
+    /// Adds an observer, which gets the latest value at once, if there is one.
+    ///
+    /// - Parameter asking: false if the worker sends the values without being asked.
+    /// - Returns: a function that removes it.
+    func add(asking: Bool = true, _ hear: @escaping (Value) -> Void) -> () -> Void {
+        lastKey += 1
+        let key = lastKey
+        observers.append((key, asking, hear))
+        if let latest { hear(latest) }
+        return { [weak self] in self?.observers.removeAll { $0.key == key } }
+    }
+
+    /// Stores the value and passes it to the observers, if it has changed.
+    func update(_ value: Value) {
+        guard value != latest else { return }
+        latest = value
+        for observer in observers { observer.hear(value) }
+    }
+
+    func forget() {
+        latest = nil
     }
 }

@@ -1,6 +1,8 @@
 // The text that says who is typing. What to say is decided separately from the words, so that a new language only needs
 // words.
 
+import Foundation
+
 /// Turns the typing users of a conversation into a text.
 ///
 ///     TypingText.english.text(for: typing)                       // "Alice and Bob are typing…"
@@ -27,7 +29,7 @@ public struct TypingText: Sendable {
     }
 
     /// English, with at most three names and an ellipsis.
-    public static let english = TypingText()
+    public static let english = TypingText(language: .english)
 
     public var language: Language
     /// The maximum number of names. If more users are typing, at most two are named and the others counted.
@@ -40,7 +42,8 @@ public struct TypingText: Sendable {
     /// The maximum length of a name in characters. Longer names are shortened.
     public var longestName = 40
 
-    public init(language: Language = .english) {
+    /// - Parameter language: by default the user's, which is ``Language/current``.
+    public init(language: Language = .current) {
         self.language = language
     }
 
@@ -108,5 +111,114 @@ extension TypingText {
 
     private func shortened(_ name: String) -> String? {
         DisplayName.shown(name, longest: longestName)
+    }
+}
+
+extension Language {
+    /// Returns the sentence, without dots.
+    ///
+    /// - Parameter isolating: whether names are wrapped in isolates, so that they do not change the order of the text
+    ///   around them. That matters on a screen, but not for a screen reader.
+    func text(for sentence: TypingSentence, isolating: Bool) -> String {
+        let typing = words.typing
+        func people(_ names: [String], and last: String? = nil, total: Int) -> String {
+            let items = names.map { person($0, isolating: isolating) } + (last.map { [$0] } ?? [])
+            guard total > 1 else { return typing.one.filled("name", with: items[0]) }
+            return typing.list[plural.category(of: total)].filled("list", with: list.joined(items))
+        }
+        switch sentence {
+        case .nobody: return ""
+        case .someone: return typing.someone
+        case .names(let names): return people(names, total: names.count)
+        case .namesAndSomeone(let names): return people(names, and: typing.someoneElse, total: names.count + 1)
+        case .namesAndOthers(let names, let others):
+            return people(names, and: text(of: typing.others, count: others), total: names.count + others)
+        case .people(let count): return text(of: typing.people, count: count)
+        case .several: return typing.several
+        }
+    }
+
+    /// Returns the form for this number, with the number inserted.
+    func text(of forms: Forms, count: Int) -> String {
+        forms[plural.category(of: count)].filled("count", with: String(count))
+    }
+
+    private func person(_ name: String, isolating: Bool) -> String {
+        let isolates = isolating && (direction == .rightToLeft || DisplayName.isRightToLeft(name))
+        return words.typing.person.filled("name", with: isolates ? "\u{2068}\(name)\u{2069}" : name)
+    }
+}
+
+extension String {
+    /// Returns this phrase with `value` in place of `{placeholder}`.
+    func filled(_ placeholder: String, with value: String) -> String {
+        replacing("{\(placeholder)}", with: value)
+    }
+}
+
+/// The alphabetical order of a language, independent of the machine's locale.
+struct Collation {
+    private let locale: Locale
+
+    init(_ language: Language) {
+        locale = Locale(identifier: language.id)
+    }
+
+    /// Names that the language treats as equal are ordered by their code points, so that they never swap places.
+    func precedes(_ left: String, _ right: String) -> Bool {
+        switch left.compare(right, options: [.caseInsensitive, .numeric, .widthInsensitive], locale: locale) {
+        case .orderedAscending: true
+        case .orderedDescending: false
+        case .orderedSame: left.unicodeScalars.lexicographicallyPrecedes(right.unicodeScalars)
+        }
+    }
+}
+
+/// Decides when to announce who is typing.
+public struct TypingAnnouncer: Sendable {
+    private let text: TypingText
+    private var told: Set<UserID> = []
+    private var toldCount = 0
+
+    public init(_ text: TypingText = TypingText()) {
+        self.text = text
+    }
+
+    /// - Returns: what to announce if the typing users have changed since the last call, or else `nil`. Empty if no
+    ///   user is typing any more.
+    public mutating func announcement(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String? {
+        let users = Set(typing.typists.map(\.user))
+        guard users != told || typing.count != toldCount else { return nil }
+        (told, toldCount) = (users, typing.count)
+        return text.label(for: typing, name: name)
+    }
+}
+
+/// The animated dots at one moment.
+public struct TypingDots: Hashable, Sendable {
+    /// How long one dot's turn lasts.
+    public static let turn = Duration.milliseconds(400)
+    static let rest = 0.3
+
+    /// Whose turn it is: 0, 1 or 2; `nil` if the dots do not move.
+    public let phase: Int?
+    /// The opacities of the three dots, 0 to 1.
+    public let opacities: [Double]
+
+    /// - Parameters:
+    ///   - elapsed: the time since the dots appeared.
+    ///   - reducesMotion: whether the user prefers reduced motion. The dots then do not move.
+    public init(after elapsed: Duration, reducesMotion: Bool = false) {
+        guard !reducesMotion else {
+            phase = nil
+            opacities = [1, 1, 1]
+            return
+        }
+        let turns = max(0, elapsed / Self.turn)
+        let phase = Int(turns.truncatingRemainder(dividingBy: 3))
+        let part = turns.truncatingRemainder(dividingBy: 1)
+        let swell = 4 * part * (1 - part)
+        self.phase = phase
+        opacities = (0..<3).map { $0 == phase ? Self.rest + (1 - Self.rest) * swell : Self.rest }
     }
 }

@@ -6,28 +6,16 @@ import NIOHTTP1
 import NIOSSL
 import NIOWebSocket
 
-/// The servers that the client accepts for `wss://`.
-struct ServerTrust: Sendable {
-    /// The path of a PEM file with the certificates to trust; `nil` for the system's.
-    var certificates: String?
-    /// The public keys of which a server must have one; empty for any key.
-    var pins: Set<KeyPin> = []
-}
-
 /// The handshake of one connection.
 struct WebSocketUpgrade {
     let address: WorkerAddress
-    let trust: ServerTrust
+    /// The path of a PEM file with the certificates to trust; `nil` for the system's.
+    let certificates: String?
 
     /// - Returns: the handler of the WebSocket; `nil` if the server refused. The wire is then notified.
     func begin(on channel: any Channel, for wire: WebSocketWire) throws -> EventLoopFuture<WebSocketHandler.Bound?> {
         if address.isSecure {
-            let tls = try tlsHandler()
-            // The TLS handler begins the handshake as soon as it is added, so the handler that checks it comes first.
-            if !trust.pins.isEmpty {
-                try channel.pipeline.syncOperations.addHandler(KeyPinHandler(tls, pins: trust.pins))
-            }
-            try channel.pipeline.syncOperations.addHandler(tls, position: .first)
+            try channel.pipeline.syncOperations.addHandler(tlsHandler())
         }
         let wire = NIOLoopBound(wire, eventLoop: channel.eventLoop)
         let limit = WebSocketWire.maximumMessage
@@ -61,7 +49,7 @@ struct WebSocketUpgrade {
     private func tlsHandler() throws -> NIOSSLClientHandler {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
-        if let certificates = trust.certificates { tls.trustRoots = .file(certificates) }
+        if let certificates { tls.trustRoots = .file(certificates) }
         // TLS server names cannot be IP addresses (RFC 6066). The certificate is still checked against the address.
         let isIP = (try? SocketAddress(ipAddress: address.host, port: address.port)) != nil
         return try NIOSSLClientHandler(

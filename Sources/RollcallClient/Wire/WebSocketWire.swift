@@ -32,15 +32,15 @@ final class WebSocketWire: Wire {
 
     /// Starts to connect, in the next tick of the loop.
     ///
-    /// - Parameter trust: the servers to accept for `wss://`.
-    func connect(to address: WorkerAddress, trusting trust: ServerTrust) {
+    /// - Parameter certificates: the path of a PEM file with the certificates to trust; `nil` for the system's.
+    func connect(to address: WorkerAddress, trusting certificates: String?) {
         let wire = NIOLoopBound(self, eventLoop: loop)
         loop.execute {
             ClientBootstrap(group: wire.eventLoop)
                 .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .connect(host: address.host, port: address.port)
                 // Handlers are added only here, when the race between the host's addresses is decided.
-                .flatMapThrowing { try wire.value.upgrade($0, to: address, trusting: trust) }
+                .flatMapThrowing { try wire.value.upgrade($0, to: address, trusting: certificates) }
                 .flatMap { $0 }
                 .assumeIsolated()
                 .whenComplete { wire.value.upgraded($0) }
@@ -77,14 +77,14 @@ final class WebSocketWire: Wire {
 
 extension WebSocketWire {
     private func upgrade(
-        _ channel: any Channel, to address: WorkerAddress, trusting trust: ServerTrust
+        _ channel: any Channel, to address: WorkerAddress, trusting certificates: String?
     ) throws -> EventLoopFuture<WebSocketHandler.Bound?> {
         self.channel = channel
         if isOver {
             channel.close(promise: nil)
             throw ChannelError.alreadyClosed
         }
-        return try WebSocketUpgrade(address: address, trust: trust).begin(on: channel, for: self)
+        return try WebSocketUpgrade(address: address, certificates: certificates).begin(on: channel, for: self)
     }
 
     private func upgraded(_ result: Result<WebSocketHandler.Bound?, any Error>) {

@@ -122,7 +122,7 @@ export const stories = {
         people: { other: "{count} hands be scribblin'" }, several: "All hands be scribblin'", person: "{name}",
         others: { other: "{count} more hands" }, someoneElse: "some scallywag", beforeDots: "",
       },
-      lastSeen: Object.fromEntries(["now", "recently", "today", "earlier"].map((key) => [key, "Arr"])
+      lastSeen: Object.fromEntries(["now", "justNow", "recently", "today", "earlier"].map((key) => [key, "Arr"])
         .concat(["minutes", "minutesAgo", "hoursAgo", "daysAgo"].map((key) => [key, { other: "{count} bells ago" }]))),
       presence: { online: "Aboard", away: "Ashore", offline: "At sea", group: { other: "{online} of {total} aboard" } },
     };
@@ -155,10 +155,10 @@ export const stories = {
   "P7: last seen is private, says how long it stays right, and knows the never seen": () => {
     const now = 1_784_600_000_000;
     const gone = (ago) => ({ user: "bob", status: "offline", lastSeen: now - ago });
-    equal(lastSeenText({ user: "bob", status: "away", lastSeen: 0 }, now), "Active now");
+    equal(lastSeenText({ user: "bob", status: "away", lastSeen: 0 }, now), "Away");
     equal(lastSeenText(undefined, now), "");
     equal(lastSeenText({ user: "bob", status: "offline", lastSeen: null }, now), "");
-    equal(lastSeenText(gone(-5_000), now), "Active now", "a moment ahead of this worker's clock");
+    equal(lastSeenText(gone(-5_000), now), "Last seen just now", "a moment ahead of this worker's clock");
     for (const style of ["discreet", "exact"]) {
       for (const ago of [-3_000, 0, 59_999, 60_000, 61_500, 299_999, 300_000, 3_600_000, 86_399_999, 86_400_000, 9e8]) {
         const stays = lastSeenValidity(gone(ago), now, { style });
@@ -173,7 +173,7 @@ export const stories = {
   },
 
   "P8: the dot's colour is a role": () => {
-    equal(["online", "away", "offline"].map((status) => presenceDot({ status })), ["green", "amber", "grey"]);
-    equal(presenceDot(undefined), "none");
+    equal(["online", "away", "offline"].map((status) => presenceDot({ status, lastSeen: 1 })), ["green", "amber", "grey"]);
+    equal([presenceDot(undefined), presenceDot({ status: "offline", lastSeen: null })], ["none", "none"]);
   },
 };

@@ -32,7 +32,7 @@ public struct Deployment: Sendable {
         options.typing = try TypingSettings(debounce: .zero)
         let client = RollcallClient(url: workers[worker].edge, device: device, options: options) { user }
         client.connect()
-        try await eventually("\(user)'s \(device) is connected") { client.connectionState.isConnected }
+        try await eventually("\(user)'s \(device) is connected") { client.connection.latest.isConnected }
         return client
     }
 }

@@ -44,7 +44,7 @@ import Testing
         #expect(rings.withLockedValue { $0.count } == 1)
     }
 
-    /// Regression: a `silenceSlack` of `.seconds(.max)` crashed the client when it connected.
+    /// Regression: an option of `.seconds(.max)` crashed the client when it connected.
     @Test("a deadline beyond what the event loop can express is a long wait, and can be replaced")
     func farAway() {
         let alarm = alarm()

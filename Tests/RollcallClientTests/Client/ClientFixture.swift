@@ -25,20 +25,19 @@ extension RollcallClient {
         _ adjust: (inout ClientOptions) -> Void = { _ in }
     ) -> RollcallClient {
         var options = ClientOptions()
-        options.firstPause = .milliseconds(20)
         options.longestPause = .milliseconds(100)
         adjust(&options)
         return RollcallClient(urls: urls, device: "phone", options: options, token: token)
     }
 
     func isConnected() async throws {
-        try await eventually("the client is connected") { connectionState.isConnected }
+        try await eventually("the client is connected") { connection.latest.isConnected }
     }
 
     func hasFailed() async throws -> RollcallError {
         let found = NIOLockedValueBox<RollcallError?>(nil)
         try await eventually("the client gives up") {
-            guard case .failed(let error) = connectionState else { return false }
+            guard case .failed(let error) = connection.latest else { return false }
             found.withLockedValue { $0 = error }
             return true
         }

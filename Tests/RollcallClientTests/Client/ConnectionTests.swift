@@ -14,12 +14,12 @@ import Testing
     func hello() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone(worker.url)
-        #expect(client.connectionState == .idle)
+        #expect(client.connection.latest == .idle)
         #expect(client.serverTime == nil)
         client.connect()
         try await client.isConnected()
         let expected = Session(user: "alice", device: "phone", session: "s1", worker: "w1.abc")
-        #expect(client.connectionState == .connected(expected))
+        #expect(client.connection.latest == .connected(expected))
         #expect(worker.connections[0].messages == [.hello(.init(token: "alice", device: "phone", state: .active))])
         let serverTime = try #require(client.serverTime)
         #expect((0..<60_000).contains(serverTime.milliseconds - 1_753_600_000_000))
@@ -75,7 +75,7 @@ import Testing
         let client = RollcallClient.phone(worker.url)
         client.connect()
         try await eventually("it waits") {
-            guard case .waiting(_, let error) = client.connectionState else { return false }
+            guard case .waiting(_, let error) = client.connection.latest else { return false }
             return error.description.contains("503")
         }
     }
@@ -90,7 +90,7 @@ import Testing
         let connection = try await worker.connection()
         connection.send(.goodbye(.init(reason: .draining, reconnect: true, after: 300, to: other.url)))
         connection.close(.draining)
-        try await eventually("it waits as asked") { client.connectionState.waits(because: .asked) }
+        try await eventually("it waits as asked") { client.connection.latest.waits(because: .asked) }
         _ = try await other.connection()
         try await client.isConnected()
         #expect(worker.connections.count == 1)
@@ -105,9 +105,9 @@ import Testing
         world.connection.send(.goodbye(.init(reason: .busy, reconnect: true, after: 1500)))
         world.connection.close(.busy)
         await world.advance(by: .milliseconds(1450))
-        #expect(client.connectionState.waits(because: .asked))
+        #expect(client.connection.latest.waits(because: .asked))
         await world.advance(by: .milliseconds(100))
-        #expect(client.connectionState.isConnected)
+        #expect(client.connection.latest.isConnected)
     }
 
     @Test(
@@ -233,7 +233,7 @@ import Testing
         good.withLockedValue { $0 = "token 3" }
         world.listen(.accepts)
         await world.advance(by: .seconds(3))
-        #expect(client.connectionState.isConnected)
+        #expect(client.connection.latest.isConnected)
         #expect(asked.withLockedValue { $0 } == 3)
     }
 
@@ -255,17 +255,14 @@ import Testing
     func tokenThatNeverComes() async throws {
         let world = TestWorld(isAppAwaited: false)
         let desk = Desk()
-        let client = world.client(token: { await desk.ask() }) {
-            $0.firstPause = .seconds(1)
-            $0.longestPause = .seconds(1)
-        }
+        let client = world.client(token: { await desk.ask() }) { $0.longestPause = .seconds(1) }
         client.connect()
         try await eventually("it is asked") { desk.asked == 1 }
         await world.advance(by: .milliseconds(9900))
-        #expect(client.connectionState == .connecting)
+        #expect(client.connection.latest == .connecting)
         await world.advance(by: .milliseconds(150))
-        if !client.connectionState.waits(because: .tokenUnavailable) {
-            #expect(client.connectionState == .connecting, "the pause was short")
+        if !client.connection.latest.waits(because: .tokenUnavailable) {
+            #expect(client.connection.latest == .connecting, "the pause was short")
         }
         await world.advance(by: .seconds(1))
         try await eventually("it is asked again") { desk.asked == 2 }
@@ -275,43 +272,13 @@ import Testing
         desk.answer(0, "late")
         desk.answer(1, "late, too")
         try await Self.turns(of: world)
-        #expect(client.connectionState == .connecting && world.attempts == 0)
+        #expect(client.connection.latest == .connecting && world.attempts == 0)
         desk.answer(2, "alice")
         try await eventually("it is connected") {
             await world.settle()
-            return client.connectionState.isConnected
+            return client.connection.latest.isConnected
         }
         #expect(world.connection.messages.first == .hello(.init(token: "alice", device: "phone", state: .active)))
-    }
-
-    @Test("while three calls of the token callback have not returned, it is not called again until one returns")
-    func tokenCallsThatNeverReturn() async throws {
-        let world = TestWorld(isAppAwaited: false)
-        let desk = Desk()
-        let client = world.client(token: { await desk.ask() }) {
-            $0.firstPause = .zero
-            $0.longestPause = .zero
-        }
-        client.connect()
-        for _ in 0..<8 {
-            await world.advance(by: .seconds(11))
-            try await Self.turns(of: world)
-        }
-        #expect(desk.asked == 3)
-        for _ in 0..<3 { client.networkChanged() }
-        try await Self.turns(of: world)
-        #expect(desk.asked == 3)
-        desk.answer(0, "late")
-        try await eventually("it is asked again") {
-            await world.settle()
-            return desk.asked == 4
-        }
-        desk.answer(3, "alice")
-        try await eventually("it is connected") {
-            await world.settle()
-            return client.connectionState.isConnected
-        }
-        for late in 1...2 { desk.answer(late, "late") }
     }
 
     @Test("a callback for a new token that never returns is called again while the old token is valid")
@@ -325,7 +292,7 @@ import Testing
         desk.answer(0, jwt(expires: world.serverTime.advanced(by: .seconds(3600))))
         try await eventually("it is connected") {
             await world.settle()
-            return client.connectionState.isConnected
+            return client.connection.latest.isConnected
         }
         await world.advance(by: .seconds(3600 - 115))
         try await eventually("a fresh one is asked for") { desk.asked >= 2 }
@@ -360,7 +327,7 @@ import Testing
             await world.advance(by: .milliseconds(100))
         }
         let before = world.connection.messages.count
-        for number in 0..<8 {
+        for number in 0..<7 {
             client.setState(number.isMultiple(of: 2) ? .idle : .active)
             await world.settle()
         }
@@ -377,10 +344,10 @@ import Testing
         }
     }
 
-    @Test("an invalid URL is a permanent error, in the state and thrown by run()")
+    @Test("an invalid URL is a permanent error")
     func invalidURL() async throws {
         let client = RollcallClient.phone("http://example.com")
-        await #expect(throws: RollcallError.self) { try await client.run() }
+        client.connect()
         #expect(try await client.hasFailed().code == .invalidURL)
     }
 
@@ -440,11 +407,11 @@ import Testing
         let states = Collected(client.connection)
         await world.advance(by: .seconds(600))
         #expect(world.connections.count == 1)
-        world.connection.stopPinging()
-        await world.advance(by: .seconds(21))
-        #expect(client.connectionState.isConnected)
-        // Two ping intervals and some slack after the last ping, and the first pause.
-        await world.advance(by: .seconds(12))
+        world.connection.die()
+        await world.advance(by: .seconds(29))
+        #expect(client.connection.latest.isConnected)
+        // Two ping intervals after the last ping, one for the answer, and the first pause.
+        await world.advance(by: .seconds(3))
         #expect(world.connections.count == 2)
         try await eventually("it has said why") { states.values.contains { $0.waits(because: .connectionLost) } }
     }
@@ -471,10 +438,7 @@ import Testing
     @Test("after the machine slept for long, a connection that died meanwhile is abandoned within three seconds")
     func slept() async throws {
         let world = TestWorld()
-        let client = try await world.connected {
-            $0.firstPause = .zero
-            $0.longestPause = .zero
-        }
+        let client = try await world.connected { $0.longestPause = .zero }
         await world.advance(by: .seconds(1))
         client.setPhase(.background)
         await world.settle()
@@ -485,13 +449,13 @@ import Testing
         #expect(world.connections.count == 1)
         await world.advance(by: .milliseconds(200))
         #expect(world.connections.count == 2)
-        #expect(client.connectionState.isConnected)
+        #expect(client.connection.latest.isConnected)
     }
 
     @Test("a worker that accepts the connection but sends no welcome is abandoned after a while")
     func neverWelcomed() async throws {
         let world = TestWorld { _, _ in }
-        let client = world.client { $0.firstPause = .zero }
+        let client = world.client { $0.longestPause = .zero }
         client.connect()
         await world.advance(by: .milliseconds(9900))
         #expect(world.connections.count == 1)
@@ -505,48 +469,42 @@ import Testing
         let world = TestWorld()
         world.listen(.refuses)
         let client = world.client {
-            $0.firstPause = .seconds(3600)
             $0.longestPause = .seconds(3600)
         }
         client.connect()
         await world.settle()
-        #expect(client.connectionState.waits(because: .unreachable))
+        #expect(client.connection.latest.waits(because: .unreachable))
         world.listen(.accepts)
         client.networkChanged()
         await world.settle()
-        #expect(client.connectionState.isConnected)
+        #expect(client.connection.latest.isConnected)
         client.networkChanged()
         await world.settle()
         #expect(world.connection.messages.last == .ping)
     }
 
-    @Test("a network change restarts an attempt over a dead path, with or without a hello, and the next one succeeds")
-    func networkChangedWhileConnecting() async throws {
+    @Test("a network change restarts an attempt over a dead path, with or without a hello", arguments: [true, false])
+    func networkChangedWhileConnecting(isOpened: Bool) async throws {
         let isSilent = NIOLockedValueBox(true)
         let world = TestWorld { request, connection in
             if !isSilent.withLockedValue({ $0 }) { connection.behave(request) }
         }
-        world.listen(.isSilent)
+        world.listen(isOpened ? .accepts : .isSilent)
         let client = world.client()
         let states = Collected(client.connection)
         client.connect()
-        await world.advance(by: .seconds(1))
+        await world.advance(by: .seconds(2))
         #expect(world.attempts == 1)
         world.listen(.accepts)
-        client.networkChanged()
-        await world.settle()
-        #expect(world.attempts == 2 && world.connection.messages.count == 1, "opened, and never welcomed")
-        await world.advance(by: .seconds(2))
         isSilent.withLockedValue { $0 = false }
         client.setPhase(.background)
         client.setPhase(.active)
         await world.settle()
-        #expect(world.attempts == 3 && world.connections.count == 2 && !world.connections[0].isOpen)
-        #expect(client.connectionState.isConnected)
+        #expect(world.attempts == 2 && client.connection.latest.isConnected)
         #expect(!states.values.contains { $0.waits(because: .unreachable) }, "nothing failed")
     }
 
-    @Test("network changes in a loop restart an attempt after 1 s, 2 s and 4 s, and do not prevent it")
+    @Test("network changes in a loop restart an attempt once, after 2 s, and do not prevent it")
     func networkChangesInALoop() async throws {
         let world = TestWorld()
         world.listen(.isSilent)
@@ -554,11 +512,11 @@ import Testing
         client.connect()
         await world.settle()
         for step in 1...150 {
-            client.networkChanged()
             await world.advance(by: .milliseconds(50))
+            client.networkChanged()
+            await world.settle()
             let time = Duration.milliseconds(50) * step
-            let expected = time < .seconds(1) ? 1 : time < .seconds(3) ? 2 : time < .seconds(7) ? 3 : 4
-            #expect(world.attempts == expected, "after \(time)")
+            #expect(world.attempts == (time < .seconds(2) ? 1 : 2), "after \(time)")
         }
         withExtendedLifetime(client) {}
     }
@@ -600,21 +558,10 @@ import Testing
         await client.shutdown()
         client.connect()
         for await _ in client.presence(of: "bob") { Issue.record("a closed client shows nothing") }
-        #expect(client.connectionState == .closed)
+        #expect(client.connection.latest == .closed)
         #expect(worker.connections.count == 1)
     }
 
-    @Test("run() lasts as long as its task")
-    func run() async throws {
-        let worker = try await ScriptedWorker()
-        let client = RollcallClient.phone(worker.url)
-        let running = Task { try await client.run() }
-        try await client.isConnected()
-        running.cancel()
-        try await running.value
-        #expect(worker.connections[0].messages.last == .goodbye)
-        #expect(client.connectionState == .closed)
-    }
 }
 
 /// An unsigned token: clients cannot check signatures.

@@ -37,7 +37,7 @@ import Testing
         try await members.latest("dave is listed, and unknown yet") { $0["dave"]?.presence == nil && $0.count == 2001 }
         connection.send(.members("bob"))
         try await members.latest("bob is left") { $0.people.map(\.user) == ["bob"] }
-        #expect(await client.inspect { $0.presences.keys.sorted() } == ["bob"])
+        #expect(await client.inspect { $0.people.presences.keys.sorted() } == ["bob"])
     }
 
     @Test("the members are requested with the join, or in addition to one, for as long as they are observed")
@@ -55,7 +55,7 @@ import Testing
         more.cancel()
         try await connection.hears(
             .join("c42", presence: false), .join("c42", presence: true), .join("c42", presence: false))
-        #expect(await client.inspect { $0.presences.isEmpty })
+        #expect(await client.inspect { $0.people.isEmpty })
         typing.cancel()
         try await connection.hears(.leave("c42"))
         let alone = Collected(client.members(of: "c42"))
@@ -122,7 +122,7 @@ import Testing
         try await members.latest("all are known") { $0.people.count == 3 }
         try await worker.connection().send(.removed("c42"))
         try await members.latest("nobody is shown") { $0.people.isEmpty && $0.refusal?.code == .notAMember }
-        #expect(await client.inspect { $0.presences.isEmpty })
+        #expect(await client.inspect { $0.people.isEmpty })
     }
 
     @Test("the application's names take precedence over the members' names")
@@ -162,7 +162,7 @@ import Testing
             members.cancel()
         }
         try await eventually("nothing is left") {
-            await client.inspect { $0.rooms.isEmpty && $0.presences.isEmpty && $0.observers.isEmpty }
+            await client.inspect { $0.holdings.isEmpty }
         }
     }
 }

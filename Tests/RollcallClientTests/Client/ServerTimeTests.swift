@@ -55,46 +55,6 @@ import Testing
         withExtendedLifetime(bob) {}
     }
 
-    @Test("a presence that changed in the client's future causes one immediate time request")
-    func ahead() async throws {
-        let client = try await world.connected()
-        let bob = Collected(client.presence(of: "bob"))
-        await world.advance(by: .seconds(20))
-        world.setClock(by: .seconds(10_800))
-        func change(_ version: Int64) async {
-            var presence = Presence.of("bob", .online, lastSeen: world.serverTime.milliseconds, version: version)
-            presence.updatedAt = world.serverTime.advanced(by: version == 1 ? .zero : .seconds(86_400))
-            world.connection.send(.presence([presence]))
-            await world.settle()
-        }
-        await change(1)
-        #expect(client.serverTime == world.serverTime)
-        // Like records that were written before a clock was set back.
-        for version in 2..<100 {
-            await change(Int64(version))
-            await world.advance(by: .milliseconds(100))
-            #expect(client.serverTime == world.serverTime)
-        }
-        #expect(pings <= 5)
-        withExtendedLifetime(bob) {}
-    }
-
-    @Test("a worker that learns only with its next heartbeat that the clock was set is asked again soon")
-    func heartbeat() async throws {
-        let client = try await world.connected()
-        let bob = Collected(client.presence(of: "bob"))
-        await world.advance(by: .seconds(20))
-        var presence = Presence.of("bob", .online)
-        presence.updatedAt = world.serverTime.advanced(by: .seconds(10_800))
-        world.connection.send(.presence([presence]))
-        await world.settle()
-        #expect(pings == 1)
-        world.setClock(by: .seconds(10_800))
-        await world.advance(by: .milliseconds(5050))
-        #expect(client.serverTime == world.serverTime)
-        withExtendedLifetime(bob) {}
-    }
-
     @Test("a model's text about a user follows a clock that is set")
     func model() async throws {
         let client = try await world.connected()
@@ -124,7 +84,7 @@ import Testing
             let hasBegun = NIOLockedValueBox(false)
             let task = Task {
                 hasBegun.withLockedValue { $0 = true }
-                return await client.pause(nil)
+                return await client.pause(.seconds(3600))
             }
             let spins = Int.random(in: 0..<20, using: &random)
             await withCheckedContinuation { cancelled in

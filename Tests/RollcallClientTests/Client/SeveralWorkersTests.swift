@@ -19,7 +19,7 @@ import Testing
             let before = workers.map(\.connections.count).reduce(0, +)
             try await own.kill()
             try await eventually("it is at one of the other \(left - 1)") {
-                workers.map(\.connections.count).reduce(0, +) > before && client.connectionState.isConnected
+                workers.map(\.connections.count).reduce(0, +) > before && client.connection.latest.isConnected
             }
         }
     }
@@ -35,10 +35,7 @@ import Testing
     @Test("a client that is sent to an address that does not answer returns to its own addresses at once")
     func sentIntoTheVoid() async throws {
         let worker = try await ScriptedWorker()
-        let client = RollcallClient.phone(worker.url) {
-            $0.firstPause = .seconds(3600)
-            $0.longestPause = .seconds(3600)
-        }
+        let client = RollcallClient.phone(worker.url) { $0.longestPause = .seconds(3600) }
         client.connect()
         try await client.isConnected()
         let nowhere = "ws://127.0.0.1:\(try freePort())/v1/connect"

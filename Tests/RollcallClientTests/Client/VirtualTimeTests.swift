@@ -69,14 +69,4 @@ import Testing
         #expect(rung == [2])
         #expect(reads.withLockedValue { $0 } < 10)
     }
-
-    @Test("the same random numbers give the same order of addresses")
-    func sameOrder() {
-        let orders = (0..<2).map { _ in
-            let random = NIOLockedValueBox(SeededGenerator(seed: 7))
-            var jitter = Jitter { random.withLockedValue { $0.next() } }
-            return Itinerary(["wss://a", "wss://b", "wss://c", "wss://d"], using: &jitter)?.address.host
-        }
-        #expect(orders[0] == orders[1])
-    }
 }

@@ -1,101 +1,53 @@
-// The message budget, the connection's liveness, the device's state, the server's clock, and presence requests.
+// The connection's liveness, the device's state, and the server's clock.
 
 import RollcallModel
 import Testing
 
 @testable import RollcallClient
 
-@Suite struct MessageBudgetTests {
-    private let start = ContinuousClock.now
-
-    @Test("a worker's own budget is never exceeded, from the first message on")
-    func neverTooMany() {
-        var budget = MessageBudget(at: start)
-        budget.limitsLearnt(.standard, at: start)
-        var bucket = 200.0
-        for millisecond in 0..<20_000 {
-            bucket = min(200, bucket + 0.05)
-            let sent = budget.allowance(at: start + .milliseconds(millisecond))
-            budget.spend(sent)
-            bucket -= Double(sent)
-            #expect(bucket >= 0)
-        }
-    }
-
-    @Test("the budget is refilled at the worker's rate minus a tenth")
-    func refills() {
-        var budget = MessageBudget(at: start)
-        budget.limitsLearnt(.standard, at: start)
-        budget.spend(budget.allowance(at: start))
-        #expect(budget.allowance(at: start) == 0)
-        let next = budget.nextRoom()
-        #expect(next > start && next < start + .milliseconds(30))
-        #expect(budget.allowance(at: next + .milliseconds(1)) == 1)
-        #expect(budget.allowance(at: start + .seconds(1)) == 45)
-        #expect(budget.allowance(at: start + .seconds(60)) == 150)
-    }
-
-    @Test("messages sent before the worker named its limits count against them")
-    func limitsLearntLater() {
-        var budget = MessageBudget(at: start)
-        budget.spend(15)
-        budget.limitsLearnt(
-            .init(watchedUsers: 1, joinedConversations: 1, messageBytes: 1, messageRate: 1, messageBurst: 24), at: start
-        )
-        #expect(budget.allowance(at: start) == 3)
-    }
-}
-
 @Suite struct LivenessTests {
     private let start = ContinuousClock.now
     private var liveness: Liveness
 
     init() {
-        liveness = Liveness(ping: .seconds(10), slack: .seconds(2), at: start)
+        liveness = Liveness(interval: .seconds(10), at: start)
     }
 
-    @Test("a connection is alive while anything arrives within two pings and some slack")
+    @Test("after two silent intervals the client asks, and waits for one")
     mutating func lives() {
         liveness.heard(at: start + .seconds(20))
-        #expect(liveness.deadlinePassed(at: start + .seconds(22)) == .alive)
-        #expect(liveness.deadline == start + .seconds(42))
-        #expect(liveness.deadlinePassed(at: start + .seconds(42)) == .dead)
+        #expect(liveness.deadlinePassed(at: start + .seconds(39)) == .alive)
+        #expect(liveness.deadlinePassed(at: start + .seconds(40)) == .ask)
+        #expect(liveness.deadlinePassed(at: start + .seconds(49)) == .alive)
+        var answered = liveness
+        answered.answered(start + .seconds(40), at: start + .seconds(49))
+        #expect(answered.deadline == start + .seconds(69))
+        #expect(liveness.deadlinePassed(at: start + .seconds(50)) == .dead)
     }
 
-    @Test("after sleep, the client sends a ping first, and decides by the answer")
+    @Test("after sleep the client asks once more before it decides, and decides the second time")
     mutating func asleep() {
         #expect(liveness.deadlinePassed(at: start + .seconds(600)) == .ask)
-        #expect(liveness.deadlinePassed(at: start + .seconds(602)) == .alive)
-        #expect(liveness.deadlinePassed(at: start + .seconds(603)) == .dead)
-        liveness.answered(at: start + .seconds(602))
-        #expect(liveness.deadline == start + .seconds(624))
+        #expect(liveness.deadlinePassed(at: start + .seconds(700)) == .ask)
+        #expect(liveness.deadlinePassed(at: start + .seconds(800)) == .dead)
     }
 
-    @Test("a connection whose end is always reported needs no liveness check")
-    func alwaysHeard() {
-        var liveness = Liveness()
-        liveness.heard(at: start)
-        #expect(liveness.deadline == nil)
-        #expect(liveness.doubted(at: start) == .alive)
-        #expect(liveness.deadlinePassed(at: start + .seconds(3600)) == .alive)
-    }
-
-    @Test("one ping answers a doubt, however often it is raised")
+    @Test("one ping answers a doubt, however often it is raised, and must be answered within three seconds")
     mutating func doubted() {
         #expect(liveness.doubted(at: start) == .ask)
         #expect(liveness.doubted(at: start + .seconds(1)) == .alive)
         #expect(liveness.deadlinePassed(at: start + .seconds(3)) == .dead)
     }
 
-    @Test("data in flight before the ping does not answer it, but the answer may have to wait behind that data")
+    @Test(
+        "data in flight, and the answer to an earlier ping, answer nothing, but the answer may have to wait behind them"
+    )
     mutating func underWay() {
         #expect(liveness.doubted(at: start) == .ask)
         liveness.heard(at: start + .seconds(1))
-        #expect(liveness.doubted(at: start + .seconds(2)) == .alive, "it is still asked")
+        liveness.answered(start - .seconds(5), at: start + .seconds(1))
         #expect(liveness.deadlinePassed(at: start + .seconds(3)) == .alive)
         #expect(liveness.deadlinePassed(at: start + .seconds(4)) == .dead)
-        liveness.answered(at: start + .seconds(4))
-        #expect(liveness.doubted(at: start + .seconds(5)) == .ask)
     }
 }
 
@@ -158,62 +110,20 @@ import Testing
 }
 
 @Suite struct ServerClockTests {
-    @Test("server time advances with this device's monotonic clock")
-    func goesOn() {
+    @Test("server time advances with this device's monotonic clock; a set clock is followed, a slow answer is not")
+    func followed() {
         let start = ContinuousClock.now
         var clock = ServerClock()
-        #expect(clock.time(at: start) == nil)
-        _ = clock.timeHeard(Timestamp(milliseconds: 5000), at: start)
-        #expect(clock.time(at: start + .milliseconds(250)) == Timestamp(milliseconds: 5250))
-    }
-
-    @Test("a clock that was set is followed in both directions and reported; a slow answer changes nothing")
-    func set() {
-        let start = ContinuousClock.now
-        var clock = ServerClock()
-        func moves(to seconds: Int64, age: Duration, after passed: Duration) -> Bool {
-            clock.timeHeard(Timestamp(milliseconds: seconds * 1000), age: age, at: start + passed)
+        #expect(clock.time(at: start) == nil && clock.deadline == nil)
+        func heard(_ seconds: Int64, age: Duration, after passed: Duration) -> Int64? {
+            _ = clock.heard(Timestamp(milliseconds: seconds * 1000), age: age, at: start + passed)
+            return clock.time(at: start + passed)?.milliseconds
         }
-        #expect(!moves(to: 10_000, age: .zero, after: .zero), "it is the first")
-        #expect(!moves(to: 10_058, age: .seconds(4), after: .seconds(60)))
-        #expect(clock.time(at: start + .seconds(60)) == Timestamp(milliseconds: 10_060_000))
-        #expect(moves(to: 20_000, age: .seconds(1), after: .seconds(120)))
-        #expect(clock.time(at: start + .seconds(120)) == Timestamp(milliseconds: 20_000_000))
-        #expect(moves(to: 10_000, age: .seconds(1), after: .seconds(120)))
-        #expect(clock.time(at: start + .seconds(120)) == Timestamp(milliseconds: 10_001_000))
-    }
-
-    @Test(
-        "the time is requested once a minute, and twice soon after a time in the future"
-    )
-    func asked() {
-        let start = ContinuousClock.now
-        var clock = ServerClock()
-        #expect(clock.deadline == nil)
-        _ = clock.timeHeard(Timestamp(milliseconds: 5000), at: start)
-        clock.momentHeard(Timestamp(milliseconds: 5900), at: start)
+        #expect(heard(10_000, age: .zero, after: .zero) == 10_000_000)
+        #expect(clock.time(at: start + .milliseconds(250))?.milliseconds == 10_000_250)
         #expect(clock.deadline == start + .seconds(60))
-        clock.momentHeard(Timestamp(milliseconds: 7000), at: start)
-        #expect(clock.deadline == start + .seconds(5))
-        clock.asked(at: start + .seconds(5))
-        _ = clock.timeHeard(Timestamp(milliseconds: 10_000), at: start + .seconds(5))
-        #expect(clock.deadline == start + .seconds(10), "the worker may not know yet")
-        clock.asked(at: start + .seconds(10))
-        clock.momentHeard(Timestamp(milliseconds: 7000), at: start)
-        #expect(clock.deadline == start + .seconds(70))
-    }
-}
-
-@Suite struct FetchTests {
-    @Test("an answer may arrive in parts, and unrequested users are not part of it")
-    func parts() {
-        var fetch = Fetch(of: ["bob", "carol", "bob"])
-        #expect(fetch.missing == ["bob", "carol"])
-        fetch.heard([.of("carol", .away), .of("dave", .online)])
-        #expect(fetch.missing == ["bob"])
-        #expect(!fetch.isComplete)
-        fetch.heard([.of("bob", .online)])
-        #expect(fetch.isComplete)
-        #expect(fetch.found == ["carol": .of("carol", .away), "bob": .of("bob", .online)])
+        #expect(heard(10_058, age: .seconds(4), after: .seconds(60)) == 10_060_000)
+        #expect(heard(20_000, age: .seconds(1), after: .seconds(120)) == 20_000_000)
+        #expect(heard(10_000, age: .seconds(1), after: .seconds(120)) == 10_001_000)
     }
 }

@@ -9,18 +9,18 @@ import Testing
     private let seen: Int64 = 1_753_600_000_000
 
     private func text(_ style: LastSeenText.Style = .discreet, after age: Duration) -> String {
-        LastSeenText(style: style).text(
+        LastSeenText(language: .english, style: style).text(
             for: .of("bob", .offline, lastSeen: seen), at: Timestamp(milliseconds: seen).advanced(by: age))
     }
 
     @Test(
         "discreet, by how long ago it was",
         arguments: [
-            (.zero, "Active now"), (.milliseconds(59_999), "Active now"), (.seconds(60), "1m ago"),
+            (.zero, "Last seen just now"), (.milliseconds(59_999), "Last seen just now"), (.seconds(60), "1m ago"),
             (.seconds(3 * 60 + 59), "3m ago"), (.milliseconds(299_999), "4m ago"), (.seconds(300), "Active recently"),
             (.milliseconds(3_599_999), "Active recently"), (.seconds(3600), "Last seen today"),
             (.milliseconds(86_399_999), "Last seen today"), (.seconds(86_400), "Last seen recently"),
-            (.seconds(86_400 * 400), "Last seen recently"), (.seconds(-5), "Active now"),
+            (.seconds(86_400 * 400), "Last seen recently"), (.seconds(-5), "Last seen just now"),
         ] as [(Duration, String)])
     func discreet(age: Duration, expected: String) {
         #expect(text(after: age) == expected)
@@ -29,7 +29,7 @@ import Testing
     @Test(
         "exact",
         arguments: [
-            (.seconds(59), "Active now"), (.seconds(60), "Last seen 1 minute ago"),
+            (.seconds(59), "Last seen just now"), (.seconds(60), "Last seen 1 minute ago"),
             (.seconds(3599), "Last seen 59 minutes ago"),
             (.seconds(3600), "Last seen 1 hour ago"), (.seconds(86_399), "Last seen 23 hours ago"),
             (.seconds(86_400), "Last seen 1 day ago"), (.seconds(86_400 * 9), "Last seen 9 days ago"),
@@ -38,18 +38,18 @@ import Testing
         #expect(text(.exact, after: age) == expected)
     }
 
-    @Test("a present user is active now, whatever the last-seen time; a user never seen has no line")
+    @Test("a present user is active now or away, whatever the last-seen time; a user never seen has no line")
     func present() {
         let now = Timestamp(milliseconds: seen)
         #expect(LastSeenText.english.text(for: .of("b", .online, lastSeen: 1), at: now) == "Active now")
-        #expect(LastSeenText.english.text(for: .of("b", .away, lastSeen: nil), at: now) == "Active now")
+        #expect(LastSeenText.english.text(for: .of("b", .away, lastSeen: nil), at: now) == "Away")
         #expect(LastSeenText.english.text(for: .of("b", .offline), at: now) == "")
         #expect(LastSeenText.english.text(for: nil, at: now) == "")
     }
 
     @Test("the text says how long it stays correct, and changes exactly then", arguments: LastSeenText.Style.allCases)
     func validity(style: LastSeenText.Style) {
-        let english = LastSeenText(style: style)
+        let english = LastSeenText(language: .english, style: style)
         let bob = Presence.of("bob", .offline, lastSeen: seen)
         var now = Timestamp(milliseconds: seen - 1500)
         var lines: [String] = []
@@ -70,7 +70,8 @@ import Testing
     func dot() {
         #expect(PresenceDot(.of("b", .online)) == .green)
         #expect(PresenceDot(.of("b", .away)) == .amber)
-        #expect(PresenceDot(.of("b", .offline)) == .grey)
+        #expect(PresenceDot(.of("b", .offline, lastSeen: 1)) == .grey)
+        #expect(PresenceDot(.of("b", .offline)) == PresenceDot.none, "never seen")
         #expect(PresenceDot(nil) == PresenceDot.none)
     }
 

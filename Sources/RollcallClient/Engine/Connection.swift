@@ -1,0 +1,428 @@
+// The life of the connection: a token, a wire, hello, welcome, and after each end what ``Route`` decides. There is at
+// most one attempt at a time; events of an earlier attempt's wire are ignored.
+
+import NIOCore
+
+/// Whether a connection is alive. After two of the worker's ping intervals of silence the client asks, and waits for one.
+struct Liveness {
+    enum Judgement: Equatable {
+        case alive
+        /// A ping must be sent, which the worker must answer.
+        case ask
+        case dead
+    }
+
+    /// How long the answer to a ping may take after a reason for doubt.
+    static let doubted = Duration.seconds(3)
+    /// If a deadline is noticed this much late, the process was suspended (an app in the background, a closed laptop),
+    /// and asks once more before it judges.
+    static let asleep = Duration.seconds(1)
+
+    private let interval: Duration
+    /// How long the answer may take, and since when it is awaited.
+    private var patience = Duration.zero
+    private var asked: ContinuousClock.Instant?
+    private var isAskedAgain = false
+    /// When to call ``deadlinePassed(at:)``.
+    private(set) var deadline: ContinuousClock.Instant
+
+    /// - Parameter interval: that of the worker's pings.
+    init(interval: Duration, at now: ContinuousClock.Instant) {
+        self.interval = interval
+        deadline = now + interval * 2
+    }
+
+    /// Handles received data. While an answer is awaited, nothing else counts as one, because it may have been sent
+    /// before the connection died. But it may delay the answer, which therefore gets more time.
+    mutating func heard(at now: ContinuousClock.Instant) {
+        deadline = now + (asked == nil ? interval * 2 : patience)
+    }
+
+    /// Handles the answer to the ping that was sent at this moment.
+    mutating func answered(_ ping: ContinuousClock.Instant, at now: ContinuousClock.Instant) {
+        if let asked, ping >= asked { self.asked = nil }
+        heard(at: now)
+    }
+
+    /// Handles a reason for doubt: the app is in the foreground again, or the network has changed.
+    mutating func doubted(at now: ContinuousClock.Instant) -> Judgement {
+        let isFirst = asked == nil
+        if isFirst { ask(at: now, again: false) }
+        patience = Self.doubted
+        deadline = min(deadline, now + Self.doubted)
+        return isFirst ? .ask : .alive
+    }
+
+    mutating func deadlinePassed(at now: ContinuousClock.Instant) -> Judgement {
+        guard now >= deadline else { return .alive }
+        let isLate = now >= deadline + Self.asleep
+        if asked != nil, isAskedAgain || !isLate { return .dead }
+        ask(at: now, again: asked != nil)
+        return .ask
+    }
+
+    private mutating func ask(at now: ContinuousClock.Instant, again: Bool) {
+        (asked, isAskedAgain) = (now, again)
+        patience = max(interval, Self.doubted)
+        deadline = now + patience
+    }
+}
+
+/// Keeps the client connected. Used on its loop only.
+final class Connection {
+    private enum Stage {
+        case idle
+        case authenticating
+        case opening(any Wire)
+        /// The hello was sent.
+        case greeting(any Wire)
+        /// `Liveness` is `nil` for a wire whose end is always reported, so that silence means nothing.
+        case connected(any Wire, Liveness?, since: ContinuousClock.Instant)
+        case waiting
+        case failed
+        case closed
+    }
+
+    /// How old an attempt must be to begin again when the network changes, which it does once.
+    private static let oldAttempt = Duration.seconds(2)
+
+    private unowned let engine: Engine
+    private let options: ClientOptions
+    private let device: DeviceID?
+    private let tokens: TokenSource
+    private let dial: Dial
+    /// Or why the client connects nowhere.
+    private var route: Result<Route, RollcallError>
+    private var random: Jitter
+    private var stage = Stage.idle
+    private var stageEnd: ContinuousClock.Instant?
+    private var refreshTime: ContinuousClock.Instant?
+    private var attemptBegan: ContinuousClock.Instant
+    private var isRestarted = false
+    private var token: (text: String, since: ContinuousClock.Instant)?
+    /// The current call of the token callback, and its number: an answer to an earlier one is ignored.
+    private var asking: TokenSource.Question?
+    private var question = 0
+    /// When each unanswered ping was sent.
+    private var pings: [ContinuousClock.Instant] = []
+
+    init(
+        by route: Result<Route, RollcallError>, device: DeviceID?, token: TokenSource, dial: @escaping Dial,
+        in engine: Engine
+    ) {
+        self.engine = engine
+        self.route = route
+        self.device = device
+        self.dial = dial
+        tokens = token
+        options = engine.options
+        random = engine.random
+        attemptBegan = engine.clock.now
+    }
+
+    private var clock: SteadyClock { engine.clock }
+
+    private var wire: (any Wire)? {
+        switch stage {
+        case .opening(let wire), .greeting(let wire), .connected(let wire, _, _): wire
+        case .idle, .authenticating, .waiting, .failed, .closed: nil
+        }
+    }
+
+    /// Whether messages may be sent.
+    var isOpen: Bool {
+        switch stage {
+        case .greeting, .connected: true
+        case .idle, .authenticating, .opening, .waiting, .failed, .closed: false
+        }
+    }
+
+    /// Whether a call of the token callback has not returned, even if its time limit has passed.
+    private(set) var isAwaitingToken = false
+    var deadline: ContinuousClock.Instant? { earliest(stageEnd, refreshTime) }
+
+    func connect() {
+        switch stage {
+        case .idle, .failed, .waiting: begin()
+        case .authenticating, .opening, .greeting, .connected, .closed: break
+        }
+    }
+
+    /// Sends messages in one write.
+    func send(_ requests: [ClientRequest]) {
+        guard !requests.isEmpty, isOpen, let wire else { return }
+        for request in requests { wire.send(request) }
+        wire.flush()
+    }
+
+    /// Handles a reason to doubt the connection, or to reconnect at once. An attempt over a path that may be dead begins
+    /// again, once: an app may report changes in a loop.
+    func networkChanged() {
+        switch stage {
+        case .waiting, .authenticating:
+            begin()
+        case .connected:
+            judge { $0.doubted(at: clock.now) }
+        case .opening, .greeting:
+            guard !isRestarted, clock.now >= attemptBegan + Self.oldAttempt else { return }
+            end()
+            isRestarted = true
+            begin()
+        case .idle, .failed, .closed:
+            break
+        }
+    }
+
+    /// Asks the worker for its time, unless a ping is unanswered.
+    func askTime() {
+        if case .connected = stage, pings.isEmpty { ping() }
+    }
+
+    private func ping() {
+        pings.append(clock.now)
+        engine.outbox.spend()
+        send([ClientRequest(.ping)])
+    }
+
+    /// Closes the client's connection for good, after a goodbye if it is open. Then calls `done`.
+    func close(_ done: @escaping () -> Void) {
+        send([ClientRequest(.goodbye)])
+        let wire = self.wire
+        (stageEnd, refreshTime) = (nil, nil)
+        withdrawQuestion()
+        become(.closed, .closed)
+        wire.map { $0.close(done) } ?? done()
+    }
+
+    func deadlinePassed(at now: ContinuousClock.Instant) {
+        if let refreshTime, now >= refreshTime { refreshToken() }
+        guard let stageEnd, now >= stageEnd else { return }
+        switch stage {
+        case .waiting:
+            begin()
+        case .authenticating:
+            withdrawQuestion()
+            isAwaitingToken = true
+            tokenCame(.failure(NoAnswer()))
+        case .opening, .greeting:
+            ended(.notReached(NoAnswer()))
+        case .connected:
+            judge { $0.deadlinePassed(at: now) }
+        case .idle, .failed, .closed:
+            break
+        }
+    }
+
+    private func become(_ stage: Stage, _ state: ConnectionState) {
+        self.stage = stage
+        engine.changed()
+        engine.connectionChanged(to: state)
+    }
+
+    /// Ends the wire, and what belongs to it.
+    private func end() {
+        let wasOpen = isOpen
+        wire?.abort()
+        (stage, stageEnd, refreshTime) = (.waiting, nil, nil)
+        withdrawQuestion()
+        if wasOpen { engine.connectionLost() }
+    }
+
+    private func judge(_ event: (inout Liveness) -> Liveness.Judgement) {
+        guard case .connected(let wire, var liveness?, let since) = stage else { return }
+        let judgement = event(&liveness)
+        stage = .connected(wire, liveness, since: since)
+        stageEnd = liveness.deadline
+        engine.changed()
+        switch judgement {
+        case .alive: break
+        case .ask: ping()
+        case .dead: ended(.lost(NoAnswer()))
+        }
+    }
+
+    /// An expected answer did not arrive in time.
+    struct NoAnswer: Error, CustomStringConvertible {
+        var description: String { "no answer in time" }
+    }
+}
+
+// Connection attempts.
+extension Connection {
+    private func begin() {
+        if case .failure(let mistake) = route { return become(.failed, .failed(mistake)) }
+        withdrawQuestion()
+        if let token, let now = engine.serverTime, TokenLife(of: token.text).map({ $0.expires <= now }) ?? false {
+            self.token = nil
+        }
+        guard token == nil else { return open() }
+        stageEnd = clock.now + options.connectTimeout
+        become(.authenticating, .connecting)
+        askForToken { [self] in tokenCame($0) }
+    }
+
+    private func tokenCame(_ result: Result<String, any Error>) {
+        switch result {
+        case .success(let text):
+            token = (text, clock.now)
+            open()
+        case .failure(let error):
+            decide { $0.tokenFailed(error, using: &random) }
+        }
+    }
+
+    private func open() {
+        guard case .success(var route) = route else { return }
+        route.opening()
+        self.route = .success(route)
+        pings = []
+        attemptBegan = clock.now
+        stageEnd = attemptBegan + route.timeLimit(atMost: options.connectTimeout)
+        become(.opening(dial(route.address, engine.loop, self)), .connecting)
+    }
+
+    private func ended(_ ending: Ending) {
+        var held = Duration.zero
+        if case .connected(_, _, let since) = stage { held = clock.now - since }
+        let age = token.map { clock.now - $0.since } ?? .zero
+        end()
+        decide { $0.ended(ending, held: held, tokenAge: age, using: &random) }
+    }
+
+    private func decide(_ event: (inout Route) -> Route.Next) {
+        guard case .success(var route) = route else { return }
+        let next = event(&route)
+        self.route = .success(route)
+        isRestarted = false
+        switch next {
+        case .giveUp(let error):
+            token = nil
+            stageEnd = nil
+            become(.failed, .failed(error))
+        case .retry(let pause, let freshToken, let reason):
+            if freshToken { token = nil }
+            stageEnd = clock.now + pause
+            become(.waiting, .waiting(pause, because: reason))
+        }
+    }
+
+    private func change(_ event: (inout Route) -> Void) {
+        guard case .success(var route) = route else { return }
+        event(&route)
+        self.route = .success(route)
+    }
+}
+
+extension Connection: WireOwner {
+    func wireOpened(_ wire: any Wire) {
+        guard case .opening(let current) = stage, wire === current, let token else { return }
+        stage = .greeting(wire)
+        send([ClientRequest(.hello(.init(token: token.text, device: device, state: engine.deviceState)))])
+        engine.connectionOpened()
+    }
+
+    func wireHeard(_ wire: any Wire) {
+        guard wire === self.wire else { return }
+        judge {
+            $0.heard(at: clock.now)
+            return .alive
+        }
+    }
+
+    func wireReceived(_ wire: any Wire, _ message: ServerMessage) {
+        guard wire === self.wire, isOpen else { return }
+        switch message {
+        case .welcome(let welcome):
+            welcomed(welcome, on: wire)
+        case .goodbye(let goodbye):
+            change { $0.goodbyeReceived(goodbye) }
+        case .pong(let time):
+            let asked = pings.isEmpty ? clock.now : pings.removeFirst()
+            judge {
+                $0.answered(asked, at: clock.now)
+                return .alive
+            }
+            engine.timeHeard(time, age: clock.now - asked)
+        case .presence, .typing, .members, .removed, .ack, .error:
+            engine.messageReceived(message)
+        }
+    }
+
+    func wireEnded(_ wire: any Wire, how ending: Ending) {
+        if wire === self.wire { ended(ending) }
+    }
+
+    private func welcomed(_ welcome: ServerMessage.Welcome, on wire: any Wire) {
+        guard case .greeting = stage else { return }
+        isRestarted = false
+        change { $0.welcomed() }
+        let interval = Duration.milliseconds(min(max(welcome.ping, 100), 3_600_000))
+        let liveness = wire.mayDieSilently ? Liveness(interval: interval, at: clock.now) : nil
+        engine.welcomed(welcome)
+        stageEnd = liveness?.deadline
+        become(
+            .connected(wire, liveness, since: clock.now),
+            .connected(
+                Session(
+                    user: welcome.user, device: welcome.device, session: welcome.session, worker: welcome.worker)))
+        planRefresh()
+    }
+}
+
+// Tokens.
+extension Connection {
+    /// - Parameter answered: called unless the question is replaced or withdrawn first.
+    private func askForToken(_ answered: @escaping (Result<String, any Error>) -> Void) {
+        withdrawQuestion()
+        isAwaitingToken = true
+        let heard = NIOLoopBound((connection: self, answered: answered), eventLoop: engine.loop)
+        asking = tokens.ask { [question] result in
+            heard.eventLoop.execute {
+                let (connection, answered) = heard.value
+                guard question == connection.question else { return }
+                connection.withdrawQuestion()
+                answered(result)
+            }
+        }
+    }
+
+    /// Ends the current question. Its answer is ignored.
+    private func withdrawQuestion() {
+        question += 1
+        asking?.cancel()
+        asking = nil
+        isAwaitingToken = false
+    }
+
+    /// A token is replaced before it expires, so that no session ends only because time has passed.
+    private func planRefresh() {
+        let life = token.flatMap { TokenLife(of: $0.text) }
+        let pause = engine.serverTime.flatMap { life?.refresh(at: $0, using: &random) }
+        refreshTime = pause.map { clock.now + $0 }
+        engine.changed()
+    }
+
+    /// Asks for a fresh token, and again if the app does not answer in time.
+    private func refreshToken() {
+        refreshTime = clock.now + options.connectTimeout
+        askForToken { [self] in refreshed(try? $0.get()) }
+    }
+
+    /// - Parameter fresh: `nil` if the app gave no token. The old one is still valid for a while.
+    private func refreshed(_ fresh: String?) {
+        if let fresh, isFresher(fresh) {
+            token = (fresh, clock.now)
+            engine.tokenRefreshed(fresh)
+            planRefresh()
+        } else {
+            refreshTime = clock.now + TokenLife.pause
+            engine.changed()
+        }
+    }
+
+    /// Whether a token expires later than the current one. A token without a known expiry counts as fresher.
+    private func isFresher(_ fresh: String) -> Bool {
+        guard let new = TokenLife(of: fresh), let old = token.flatMap({ TokenLife(of: $0.text) }) else { return true }
+        return new.expires > old.expires
+    }
+}

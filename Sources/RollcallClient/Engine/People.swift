@@ -1,0 +1,143 @@
+// Other users: the presence of those who are observed, and of those who are asked for once.
+
+/// A call that reads presence once. Created on any thread, used on the client's loop only.
+final class Read: @unchecked Sendable {
+    fileprivate var awaited: Set<UserID>
+    fileprivate var found: [UserID: Presence] = [:]
+    fileprivate var deadline: ContinuousClock.Instant?
+    fileprivate var done: (([UserID: Presence]) -> Void)?
+
+    init(of users: some Sequence<UserID>) {
+        awaited = Set(users)
+    }
+}
+
+/// The first observer of a user makes the client ask the worker for it, and the last one makes the client give it up. A
+/// value without observers is kept as long as the worker still sends it: a new observer may come before that is told.
+///
+/// Used on the client's loop only.
+final class People {
+    private unowned let engine: Engine
+    private(set) var presences: [UserID: Observed<Presence>] = [:]
+    /// In the order in which they began. They survive the end of a connection.
+    private(set) var reads: [Read] = []
+
+    init(in engine: Engine) {
+        self.engine = engine
+    }
+
+    var isEmpty: Bool { presences.isEmpty }
+    var deadline: ContinuousClock.Instant? { reads.reduce(nil) { earliest($0, $1.deadline) } }
+
+    func deadlinePassed(at now: ContinuousClock.Instant) {
+        for read in reads where read.deadline.map({ now >= $0 }) ?? false { end(read) }
+    }
+
+    func close() {
+        for read in reads { end(read) }
+        presences = [:]
+    }
+
+    func latest(of user: UserID) -> Presence? { presences[user]?.latest }
+
+    /// - Returns: a function that ends the observation.
+    func observe(_ users: [UserID], _ hear: @escaping (Presence) -> Void) -> () -> Void {
+        let endings = users.map { user in
+            engine.outbox.users.want(user)
+            return (user, presence(of: user).add(hear))
+        }
+        engine.changed()
+        return { [weak self] in for (user, end) in endings { self?.released(user, end) } }
+    }
+
+    /// The worker sends the presence of members without being asked.
+    func observeMember(_ user: UserID, _ heard: @escaping () -> Void) -> () -> Void {
+        let end = presence(of: user).add(asking: false) { _ in heard() }
+        return { [weak self] in self?.released(user, end) }
+    }
+
+    /// Emits at most one value per tick: a snapshot of a thousand users is one value.
+    func observeTogether(_ users: [UserID], _ hear: @escaping ([UserID: Presence]) -> Void) -> () -> Void {
+        var (presences, isDue) = ([UserID: Presence](), false)
+        return observe(users) { [unowned engine] presence in
+            presences[presence.user] = presence
+            guard !isDue else { return }
+            isDue = true
+            engine.atEndOfTick {
+                isDue = false
+                hear(presences)
+            }
+        }
+    }
+
+    private func presence(of user: UserID) -> Observed<Presence> {
+        if let known = presences[user] { return known }
+        let new = Observed<Presence>()
+        presences[user] = new
+        engine.changed()
+        return new
+    }
+
+    private func released(_ user: UserID, _ end: () -> Void) {
+        end()
+        guard let presence = presences[user] else { return }
+        if !presence.isAskedFor, engine.outbox.users.isWanted(user) { engine.outbox.users.unwant(user) }
+        tidy(user)
+        engine.changed()
+    }
+
+    /// Drops a user whom nobody observes and whom the worker no longer sends.
+    func tidy(_ user: UserID) {
+        guard presences[user]?.isObserved == false, engine.outbox.users.way(of: user) == nil else { return }
+        presences[user] = nil
+    }
+
+    func tidyAll() {
+        for user in presences.keys { tidy(user) }
+    }
+
+    func heard(_ heard: [Presence]) {
+        for presence in heard { presences[presence.user]?.update(presence) }
+    }
+}
+
+// Presence that is read once.
+extension People {
+    /// Calls `done` when all of it is known, or with what is known when the time limit passes.
+    func begin(_ read: Read, within limit: Duration, done: @escaping ([UserID: Presence]) -> Void) {
+        guard !engine.isClosed, !read.awaited.isEmpty else { return done([:]) }
+        read.deadline = engine.clock.now + limit
+        read.done = done
+        reads.append(read)
+        if engine.connection.isOpen { engine.outbox.gets.formUnion(read.awaited) }
+        engine.changed()
+    }
+
+    /// Ends a call with the presence received so far.
+    func end(_ read: Read) {
+        guard let done = read.done else { return }
+        read.done = nil
+        reads.removeAll { $0 === read }
+        engine.outbox.getEnded(read.awaited.filter { user in !reads.contains { $0.awaited.contains(user) } })
+        done(read.found)
+        engine.changed()
+    }
+
+    func connectionOpened() {
+        for read in reads { engine.outbox.gets.formUnion(read.awaited) }
+    }
+
+    func read(_ heard: [Presence]) {
+        for read in reads {
+            for presence in heard where read.awaited.remove(presence.user) != nil {
+                read.found[presence.user] = presence
+            }
+            if read.awaited.isEmpty { end(read) }
+        }
+    }
+
+    /// Handles that the worker does not answer for these users.
+    func readRefused(_ users: [UserID]) {
+        for read in reads where users.contains(where: read.awaited.contains) { end(read) }
+    }
+}

@@ -1,0 +1,117 @@
+// What the worker should serve by name (users, conversations), and what it was asked for on this connection.
+
+/// The difference between the names that are wanted and those that were asked for, each in a way (for conversations:
+/// whether with their members). What was refused is asked for again at ``retry(_:)``, as long as it is wanted. Asking
+/// twice and giving up twice do no harm.
+struct Subscriptions<Name: Hashable & Comparable> {
+    /// How a worker refused: until it can, or until something else has changed.
+    enum Refusal {
+        case forNow, forGood
+    }
+
+    private struct Asked {
+        let way: Bool
+        /// The number of the message that asked.
+        let message: Int64
+        /// How often the name was refused before.
+        let tries: Int
+    }
+
+    private var wanted: [Name: Bool] = [:]
+    private var asked: [Name: Asked] = [:]
+    private var refused: [Name: (refusal: Refusal, tries: Int)] = [:]
+    private var due: Set<Name> = []
+    private var surplus: Set<Name> = []
+
+    var hasDue: Bool { !due.isEmpty }
+    var hasSurplus: Bool { !surplus.isEmpty }
+    /// How many names count towards the worker's limit.
+    var servedCount: Int { refused.isEmpty ? asked.count : asked.keys.count { refused[$0] == nil } }
+
+    func isWanted(_ name: Name) -> Bool { wanted[name] != nil }
+    func isDue(_ name: Name) -> Bool { due.contains(name) }
+    func isServed(_ name: Name) -> Bool { asked[name] != nil && refused[name] == nil }
+    /// The way in which a name was asked for; `nil` if it was not.
+    func way(of name: Name) -> Bool? { asked[name]?.way }
+
+    /// A name that was refused for good is asked for at once, because its view is new; for now, not before a retry.
+    mutating func want(_ name: Name, _ way: Bool = false) {
+        wanted[name] = way
+        surplus.remove(name)
+        let isDue = refused[name].map { $0.refusal == .forGood } ?? (asked[name]?.way != way)
+        if isDue { due.insert(name) } else { due.remove(name) }
+    }
+
+    mutating func unwant(_ name: Name) {
+        wanted[name] = nil
+        due.remove(name)
+        if refused[name]?.refusal == .forGood {
+            forget(name)
+        } else if asked[name] != nil {
+            surplus.insert(name)
+        }
+    }
+
+    private mutating func forget(_ name: Name) {
+        asked[name] = nil
+        refused[name] = nil
+        surplus.remove(name)
+    }
+
+    /// Handles that the worker does not serve a name. It counts only if nothing was asked of the name since.
+    ///
+    /// - Parameter message: the message that was refused; `nil` if the worker ended it by itself.
+    /// - Returns: how often the name was refused before; `nil` if this does not count.
+    mutating func refuse(_ name: Name, _ refusal: Refusal, message: Int64? = nil) -> Int? {
+        guard let asked = asked[name], message == nil || message == asked.message else { return nil }
+        refused[name] = (refusal, asked.tries)
+        if !isWanted(name), refusal == .forGood { forget(name) }
+        return asked.tries
+    }
+
+    mutating func retry(_ refusal: Refusal) {
+        for (name, known) in refused where known.refusal == refusal {
+            if isWanted(name) { due.insert(name) } else { refused[name] = nil }
+        }
+    }
+
+    /// Handles the end of the connection, whose worker forgets everything.
+    mutating func connectionLost() {
+        (asked, refused, surplus, due) = ([:], [:], [], Set(wanted.keys))
+    }
+
+    /// Returns up to `most` names to ask for, in ascending order, of which `room` may be new to the worker. Call
+    /// ``ask(_:message:)`` for each that is asked for.
+    func next(_ most: Int, room: Int) -> [Name] {
+        guard most > 0, !due.isEmpty else { return [] }
+        var (names, room) = ([Name](), room)
+        for name in due.sorted() where names.count < most {
+            let isNew = !isServed(name)
+            guard !isNew || room > 0 else { continue }
+            names.append(name)
+            if isNew { room -= 1 }
+        }
+        return names
+    }
+
+    /// Handles that this message asks for the name.
+    ///
+    /// - Returns: in which way.
+    @discardableResult
+    mutating func ask(_ name: Name, message: Int64) -> Bool {
+        let way = wanted[name] ?? false
+        asked[name] = Asked(way: way, message: message, tries: refused[name].map { $0.tries + 1 } ?? 0)
+        refused[name] = nil
+        due.remove(name)
+        return way
+    }
+
+    /// Removes and returns up to `most` names to give up, in ascending order.
+    mutating func giveUp(_ most: Int) -> [Name] {
+        guard most > 0, !surplus.isEmpty else { return [] }
+        let names = Array(surplus.sorted().prefix(most))
+        surplus.subtract(names)
+        for name in names { asked[name] = nil }
+        return names
+    }
+}

@@ -1,0 +1,88 @@
+// Decides from the edits of one input field when its user counts as typing.
+
+/// One input field, and whether its user is typing. Each event returns the signal that the worker needs now: whether the
+/// user types, or `nil`. Created on any thread, used on the client's loop only.
+final class TypingField: @unchecked Sendable {
+    private enum Phase {
+        /// The field contains only white space, or its text was sent, or it is not shown.
+        case empty
+        /// The field contains text, but not for long enough yet.
+        case filling(since: ContinuousClock.Instant, edited: ContinuousClock.Instant)
+        case typing(signalled: ContinuousClock.Instant, edited: ContinuousClock.Instant)
+        /// The field still contains text, but was not edited for `inactivity`.
+        case paused
+    }
+
+    let conversation: ConversationID
+    private let settings: TypingSettings
+    /// How often to renew the signal. Shorter than in the settings if the worker's `typing.expiry` requires it.
+    private var throttle: Duration
+    private var phase = Phase.empty
+
+    init(in conversation: ConversationID, settings: TypingSettings) {
+        self.conversation = conversation
+        self.settings = settings
+        throttle = settings.throttle
+    }
+
+    var isTyping: Bool {
+        if case .typing = phase { true } else { false }
+    }
+
+    /// When to call ``deadlinePassed(at:)``.
+    var deadline: ContinuousClock.Instant? {
+        switch phase {
+        case .empty, .paused: nil
+        case .filling(let since, _): since + settings.debounce
+        case .typing(let signalled, let edited): min(signalled + throttle, edited + settings.inactivity)
+        }
+    }
+
+    /// - Parameter filled: whether the field contains anything but white space.
+    func edited(filled: Bool, at now: ContinuousClock.Instant) -> Bool? {
+        guard filled else { return ended() }
+        switch phase {
+        case .empty: phase = .filling(since: now, edited: now)
+        case .filling(let since, _): phase = .filling(since: since, edited: now)
+        case .typing(let signalled, _): phase = .typing(signalled: signalled, edited: now)
+        case .paused: return signal(at: now, edited: now)
+        }
+        return deadlinePassed(at: now)
+    }
+
+    /// Handles that the text was sent or deleted, the field was hidden, or the app went to the background.
+    func ended() -> Bool? {
+        defer { phase = .empty }
+        return isTyping ? false : nil
+    }
+
+    func deadlinePassed(at now: ContinuousClock.Instant) -> Bool? {
+        guard let deadline, now >= deadline else { return nil }
+        switch phase {
+        case .empty, .paused:
+            return nil
+        case .filling(_, let edited):
+            return signal(at: now, edited: edited)
+        case .typing(_, let edited):
+            guard now >= edited + settings.inactivity else { return signal(at: now, edited: edited) }
+            phase = .paused
+            return false
+        }
+    }
+
+    /// Handles a new connection, whose worker knows nothing of this field yet.
+    func connected(at now: ContinuousClock.Instant) -> Bool? {
+        guard case .typing(_, let edited) = phase else { return nil }
+        return signal(at: now, edited: edited)
+    }
+
+    /// Learns after how long without a signal the worker ends typing. A renewal must arrive one second before that.
+    func expiryLearnt(_ expiry: Duration) {
+        throttle = min(settings.throttle, max(.milliseconds(100), expiry - .seconds(1)))
+    }
+
+    private func signal(at now: ContinuousClock.Instant, edited: ContinuousClock.Instant) -> Bool {
+        phase = .typing(signalled: now, edited: edited)
+        return true
+    }
+}

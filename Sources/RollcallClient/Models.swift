@@ -1,0 +1,206 @@
+// Models for views: they follow a client's streams, and are updated on the main actor until they are released.
+
+public import Observation
+
+#if canImport(SwiftUI)
+    public import SwiftUI
+#endif
+
+/// Who is typing in a conversation, and the user's own draft there, for a view to observe.
+///
+///     Text(chat.text)                                   // "Alice and Bob are typing…"
+///     TextField("Message", text: $chat.draft)           // each edit is seen by the others as typing
+///     Button("Send") { chat.sends(); send(message) }
+///
+/// Updated on the main actor, until the model is released. Then the user's own typing ends too.
+@MainActor @Observable
+public final class TypingModel {
+    public let conversation: ConversationID
+    public private(set) var typing: Typing
+    /// The line to show; empty if no other user is typing.
+    public private(set) var text = ""
+    /// The line for a screen reader, without dots.
+    public private(set) var label = ""
+    /// What a screen reader should announce. Changes only when the set of typing users changes.
+    public private(set) var announcement = ""
+    /// The text of the user's own field, to bind the field to. White space alone does not count as typing.
+    public var draft = "" {
+        didSet { if draft != oldValue { input.edited(draft) } }
+    }
+
+    @ObservationIgnored private let input: TypingInput
+    @ObservationIgnored private let words: TypingText
+    @ObservationIgnored private var announcer: TypingAnnouncer
+    @ObservationIgnored private var changes: Following?
+
+    public init(in conversation: ConversationID, from client: RollcallClient, text words: TypingText = TypingText()) {
+        self.conversation = conversation
+        self.words = words
+        typing = Typing(conversation: conversation)
+        input = client.typingInput(in: conversation)
+        announcer = TypingAnnouncer(words)
+        changes = client.typing(in: conversation).follow(for: self) { $0.changed($1) }
+    }
+
+    /// Ends the user's typing and clears the draft. Read the draft before, then send it.
+    public func sends() {
+        input.send()
+        draft = ""
+    }
+
+    /// Does the same as ``sends()``, and waits until the end of the typing is published, so that other users do not see
+    /// typing after the message; two seconds at most. The draft is cleared at once, and text entered while this waits
+    /// belongs to the next message.
+    public func sendsConfirmed() async {
+        draft = ""
+        await input.sendConfirmed()
+    }
+
+    /// Reports that the view is shown again. A new model counts as shown.
+    public func appeared() { input.appeared() }
+
+    /// Reports that the view is no longer shown although the model stays: the user's own typing ends.
+    public func disappeared() { input.disappeared() }
+
+    private func changed(_ typing: Typing) {
+        self.typing = typing
+        text = words.text(for: typing)
+        label = words.label(for: typing)
+        if let news = announcer.announcement(for: typing) { announcement = news }
+    }
+}
+
+/// A user's presence, for a view to observe.
+///
+///     Text(bob.text)                        // "Active now", "3m ago", …
+///     Circle().fill(colour(of: bob.dot))
+///
+/// Updated on the main actor when the presence changes or the text becomes outdated, until the model is released.
+@MainActor @Observable
+public final class PresenceModel {
+    public let user: UserID
+    /// `nil` while unknown.
+    public private(set) var presence: Presence?
+    /// "Last seen" in words; empty while unknown.
+    public private(set) var text = ""
+
+    @ObservationIgnored private let client: RollcallClient
+    @ObservationIgnored private let words: LastSeenText
+    @ObservationIgnored private var changes: Following?
+    @ObservationIgnored private var time: Following?
+
+    public init(of user: UserID, from client: RollcallClient, text words: LastSeenText = LastSeenText()) {
+        self.user = user
+        self.client = client
+        self.words = words
+        changes = client.presence(of: user).follow(for: self) { $0.became($1) }
+    }
+
+    /// The colour role of the user's dot.
+    public var dot: PresenceDot { PresenceDot(presence) }
+    public var isOnline: Bool { presence?.status == .online }
+
+    private func became(_ presence: Presence) {
+        self.presence = presence
+        tell()
+    }
+
+    /// Updates the text, and schedules the next update for when it becomes outdated or the worker's clock is set.
+    private func tell() {
+        guard let now = client.serverTime else { return }
+        let line = words.text(for: presence, at: now)
+        if line != text { text = line }
+        guard presence?.status == .offline, presence?.lastSeen != nil else { return time = nil }
+        let validity = words.validity(for: presence, at: now) ?? .seconds(86_400)
+        time = Following(
+            Task { [weak self, client] in
+                if await client.pause(validity) { self?.tell() }
+            })
+    }
+}
+
+/// The members of a conversation and their presence, for a view to observe.
+///
+///     Text(group.countText)                             // "3 of 5 online"
+///     ForEach(group.people) { Row($0.name, PresenceDot($0.presence)) }
+///
+/// Updated on the main actor, until the model is released.
+@MainActor @Observable
+public final class MembersModel {
+    public let conversation: ConversationID
+    public private(set) var members: Members
+
+    @ObservationIgnored private let language: Language
+    @ObservationIgnored private var changes: Following?
+
+    /// Creates a model of a conversation's members. ``countText`` is in `language`.
+    public init(of conversation: ConversationID, from client: RollcallClient, language: Language = .current) {
+        self.conversation = conversation
+        self.language = language
+        members = Members(conversation: conversation)
+        changes = client.members(of: conversation).follow(for: self) { $0.members = $1 }
+    }
+
+    public var people: [Member] { members.people }
+    public var count: GroupCount { members.groupCount }
+    /// `3 of 5 online`; empty while the members are not known, or if there are none.
+    public var countText: String { members.count == 0 ? "" : count.text(in: language) }
+}
+
+/// The state of the connection, for a view to observe. Updated on the main actor, until the model is released.
+@MainActor @Observable
+public final class ConnectionModel {
+    public private(set) var state: ConnectionState
+
+    @ObservationIgnored private var changes: Following?
+
+    public init(of client: RollcallClient) {
+        state = client.connection.latest
+        changes = client.connection.follow(for: self) { $0.state = $1 }
+    }
+
+    public var isConnected: Bool { state.isConnected }
+}
+
+/// Cancels a task when it is released.
+final class Following: Sendable {
+    private let task: Task<Void, Never>
+
+    init(_ task: Task<Void, Never>) {
+        self.task = task
+    }
+
+    deinit {
+        task.cancel()
+    }
+}
+
+extension Updates {
+    /// Passes every element to `owner` on the main actor, as long as the owner and the returned value exist.
+    @MainActor
+    func follow<Owner: AnyObject & Sendable>(
+        for owner: Owner, _ take: @escaping @MainActor (Owner, Element) -> Void
+    ) -> Following {
+        Following(
+            Task { @MainActor [weak owner] in
+                for await element in self {
+                    guard let owner else { return }
+                    take(owner, element)
+                }
+            })
+    }
+}
+
+#if canImport(SwiftUI)
+    extension AppPhase {
+        /// Converts SwiftUI's phase. A phase that is not known here counts as ``inactive``.
+        public init(_ phase: ScenePhase) {
+            switch phase {
+            case .active: self = .active
+            case .inactive: self = .inactive
+            case .background: self = .background
+            @unknown default: self = .inactive
+            }
+        }
+    }
+#endif

@@ -1,0 +1,136 @@
+// "Last seen" texts. They say how long ago, and not when, in server time. So they are the same in every time zone and
+// on a device with a wrong clock. The discreet style protects privacy by being vague.
+
+/// Turns a presence into a line such as `Last seen today`.
+public struct LastSeenText: Sendable {
+    public enum Style: Hashable, Sendable, CaseIterable {
+        /// `Active now`, `Away`, `Last seen just now`, `3m ago`, `Active recently`, `Last seen today`, `Last seen
+        /// recently`.
+        case discreet
+        /// `Active now`, `Away`, `Last seen just now`, `Last seen 3 minutes ago`, `Last seen 2 days ago`.
+        case exact
+    }
+
+    /// English, discreet.
+    public static let english = LastSeenText(language: .english)
+
+    public var language: Language
+    public var style: Style
+
+    /// - Parameter language: by default the user's, which is ``Language/current``.
+    public init(language: Language = .current, style: Style = .discreet) {
+        self.language = language
+        self.style = style
+    }
+
+    /// Returns the text for the time `now` (``RollcallClient/serverTime``). Empty if the presence is unknown, or if the
+    /// user is offline and was never seen.
+    public func text(for presence: Presence?, at now: Timestamp) -> String {
+        guard let presence else { return "" }
+        switch presence.status {
+        case .online: return language.words.lastSeen.now
+        case .away: return language.words.presence.away
+        case .offline: break
+        }
+        guard let lastSeen = presence.lastSeen else { return "" }
+        let age = now.since(lastSeen)
+        switch style {
+        case .discreet: return discreet(age)
+        case .exact: return exact(age)
+        }
+    }
+
+    /// How long the text stays correct if the presence does not change; `nil` if always. Ask for the text again then.
+    public func validity(for presence: Presence?, at now: Timestamp) -> Duration? {
+        guard let presence, presence.status == .offline, let lastSeen = presence.lastSeen else { return nil }
+        let age = max(.zero, now.since(lastSeen))
+        if age < .minute { return .minute - now.since(lastSeen) }
+        let steps: [(unit: Duration, until: Duration)] =
+            switch style {
+            case .discreet: [(.minute, .minute * 5), (.hour, .hour), (.day, .day)]
+            case .exact: [(.minute, .hour), (.hour, .day), (.day, .day * 100_000)]
+            }
+        guard let step = steps.first(where: { age < $0.until }) else { return nil }
+        let whole = age.milliseconds / step.unit.milliseconds + 1
+        return .milliseconds(whole * step.unit.milliseconds) - age
+    }
+
+    private func discreet(_ age: Duration) -> String {
+        let words = language.words.lastSeen
+        if age < .minute { return words.justNow }
+        if age < .minute * 5 { return language.text(of: words.minutes, count: age.whole(.minute)) }
+        if age < .hour { return words.recently }
+        return age < .day ? words.today : words.earlier
+    }
+
+    private func exact(_ age: Duration) -> String {
+        let words = language.words.lastSeen
+        if age < .minute { return words.justNow }
+        if age < .hour { return language.text(of: words.minutesAgo, count: age.whole(.minute)) }
+        if age < .day { return language.text(of: words.hoursAgo, count: age.whole(.hour)) }
+        return language.text(of: words.daysAgo, count: age.whole(.day))
+    }
+}
+
+extension Duration {
+    fileprivate static let minute = Duration.seconds(60)
+    fileprivate static let hour = minute * 60
+    fileprivate static let day = hour * 24
+
+    fileprivate func whole(_ unit: Duration) -> Int { Int(milliseconds / unit.milliseconds) }
+}
+
+/// The colour role of a user's presence.
+public enum PresenceDot: String, Hashable, Sendable, CaseIterable {
+    /// Online.
+    case green
+    /// Away.
+    case amber
+    /// Offline.
+    case grey
+    /// Unknown, or never seen.
+    case none
+
+    public init(_ presence: Presence?) {
+        switch presence?.status {
+        case .online: self = .green
+        case .away: self = .amber
+        case .offline: self = presence?.lastSeen == nil ? .none : .grey
+        case nil: self = .none
+        }
+    }
+
+    /// What the colour means, for screen readers; empty if there is no dot.
+    public func label(in language: Language = .current) -> String {
+        let words = language.words.presence
+        return switch self {
+        case .green: words.online
+        case .amber: words.away
+        case .grey: words.offline
+        case .none: ""
+        }
+    }
+}
+
+/// How many users of a group are online: `3 of 5 online`.
+public struct GroupCount: Hashable, Sendable, CustomStringConvertible {
+    public let online: Int
+    public let total: Int
+
+    /// - Parameters:
+    ///   - presences: the known presences. Only users with the status `online` count.
+    ///   - total: the size of the group, including users whose presence is unknown.
+    public init(of presences: some Sequence<Presence>, total: Int) {
+        online = presences.count { $0.status == .online }
+        self.total = total
+    }
+
+    /// The text in a language.
+    public func text(in language: Language) -> String {
+        language.words.presence.group[language.plural.category(of: online)]
+            .filled("online", with: String(online)).filled("total", with: String(total))
+    }
+
+    /// The text in English.
+    public var description: String { text(in: .english) }
+}

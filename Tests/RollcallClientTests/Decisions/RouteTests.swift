@@ -1,0 +1,312 @@
+// What follows each way in which a connection can end.
+
+import NIOConcurrencyHelpers
+import RollcallModel
+import TestSupport
+import Testing
+
+@testable import RollcallClient
+
+/// Random numbers from a seed.
+func jitter(_ seed: UInt64) -> Jitter {
+    let random = NIOLockedValueBox(SeededGenerator(seed: seed))
+    return Jitter { random.withLockedValue { $0.next() } }
+}
+
+@Suite struct RouteTests {
+    private var random = jitter(7)
+    private var route = Self.route("wss://home/v1/connect")
+
+    private static func route(_ urls: String...) -> Route {
+        var options = ClientOptions()
+        options.workerHosts = ["other", "*.fleet.example"]
+        var random = jitter(7)
+        return try! Route(urls: urls, options, using: &random)
+    }
+
+    private mutating func end(
+        _ ending: Ending, held: Duration = .zero, tokenAge: Duration = .zero
+    ) -> Route.Next {
+        route.ended(ending, held: held, tokenAge: tokenAge, using: &random)
+    }
+
+    private mutating func pause(_ ending: Ending, held: Duration = .zero) throws -> Duration {
+        guard case .retry(let pause, false, _) = end(ending, held: held) else { throw Unexpected() }
+        return pause
+    }
+
+    private struct Unexpected: Error {}
+
+    @Test("temporary failures are retried forever, with pauses that grow up to a limit")
+    mutating func backoff() throws {
+        var longest = Duration.zero
+        for attempt in 0..<200 {
+            let pause = try pause(attempt % 2 == 0 ? .lost(nil) : .notReached(nil))
+            #expect(pause <= min(.milliseconds(250) * (1 << min(attempt, 10)), .milliseconds(1500)))
+            longest = max(longest, pause)
+        }
+        #expect(longest > .milliseconds(1200), "full jitter reaches its ceiling")
+    }
+
+    @Test("pauses have full jitter, so that the clients of a failed worker do not reconnect in step")
+    func fullJitter() {
+        var pauses: Set<Duration> = []
+        for seed in 0..<200 {
+            var random = jitter(UInt64(seed))
+            var backoff = Backoff(first: .milliseconds(250), longest: .seconds(2))
+            pauses.insert(backoff.failed(using: &random))
+        }
+        #expect(pauses.count > 100)
+        #expect(pauses.min()! < .milliseconds(25) && pauses.max()! > .milliseconds(225))
+    }
+
+    @Test("pauses of any length that an application sets do not overflow")
+    mutating func longestPauses() {
+        var backoff = Backoff(first: .seconds(Int64.max), longest: .seconds(Int64.max))
+        for _ in 0..<30 {
+            let pause = backoff.failed(using: &random)
+            #expect(pause <= .seconds(365 * 86_400))
+        }
+    }
+
+    @Test("only a connection that lasted resets the pauses")
+    mutating func held() throws {
+        for _ in 0..<20 { _ = try pause(.lost(nil), held: .milliseconds(10)) }
+        #expect(try (0..<20).map { _ in try pause(.lost(nil), held: .milliseconds(10)) }.max()! > .milliseconds(250))
+        for _ in 0..<20 { #expect(try pause(.lost(nil), held: .seconds(5)) <= .milliseconds(250)) }
+    }
+
+    @Test("the worker says when and where to reconnect")
+    mutating func goodbye() throws {
+        route.goodbyeReceived(
+            .init(reason: .draining, reconnect: true, after: 1200, to: "wss://other:9/v1/connect"))
+        #expect(try pause(.closed(.draining)) == .milliseconds(1200))
+        #expect(route.address == WorkerAddress("wss://other:9/v1/connect"))
+        #expect(try pause(.notReached(nil)) == .zero, "nothing is known against home")
+        #expect(route.address == WorkerAddress("wss://home/v1/connect"), "if nobody is there, home again")
+    }
+
+    @Test("the connect timeout is shorter if another address is left")
+    mutating func patience() throws {
+        #expect(route.timeLimit(atMost: .seconds(10)) == .seconds(10))
+        route.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: "wss://other"))
+        _ = try pause(.closed(.draining))
+        #expect(route.timeLimit(atMost: .seconds(10)) == .seconds(2))
+        #expect(route.timeLimit(atMost: .seconds(1)) == .seconds(1))
+        _ = try pause(.notReached(nil))
+        #expect(route.timeLimit(atMost: .seconds(10)) == .seconds(10))
+    }
+
+    @Test("each of several workers is tried at once before there is a pause")
+    mutating func severalWorkers() throws {
+        route = Self.route("wss://a", "wss://b", "wss://c")
+        var tried: Set<WorkerAddress> = []
+        var limits: [Duration] = []
+        var pauses: [Duration] = []
+        for _ in 0..<6 {
+            tried.insert(route.address)
+            limits.append(route.timeLimit(atMost: .seconds(10)))
+            pauses.append(try pause(.notReached(nil)))
+        }
+        #expect(tried.count == 3)
+        #expect(limits == [2, 2, 2, 4, 4, 4].map { .seconds($0) })
+        #expect([0, 1, 3, 4].allSatisfy { pauses[$0] == .zero } && pauses[2] > .zero && pauses[5] > .zero)
+        route.welcomed()
+        #expect(route.timeLimit(atMost: .seconds(10)) == .seconds(2))
+    }
+
+    @Test("after a connection ended, the next worker is tried first, since the old one may be down")
+    mutating func nextWorker() throws {
+        route = Self.route("wss://a", "wss://b")
+        let first = route.address
+        route.welcomed()
+        _ = try pause(.lost(nil))
+        #expect(route.address != first)
+    }
+
+    @Test("a goodbye with a reason of a later version is followed like any other")
+    mutating func laterReason() throws {
+        let reason = GoodbyeReason(rawValue: "eclipse")
+        route.goodbyeReceived(.init(reason: reason, reconnect: true, after: 70, to: "wss://other"))
+        #expect(try pause(.closed(CloseCode(rawValue: 4042))) == .milliseconds(70))
+        #expect(route.address == WorkerAddress("wss://other"))
+        route.goodbyeReceived(.init(reason: reason, reconnect: false))
+        guard case .giveUp(let error) = end(.closed(CloseCode(rawValue: 4042))) else {
+            return #expect(Bool(false), "it goes on")
+        }
+        #expect(error.code == .refused)
+    }
+
+    @Test("an excessive delay requested by a worker is limited")
+    mutating func absurdWait() throws {
+        route.goodbyeReceived(.init(reason: .busy, reconnect: true, after: .max))
+        #expect(try pause(.closed(.busy)) == .seconds(300))
+        route.goodbyeReceived(.init(reason: .busy, reconnect: true, after: -5))
+        #expect(try pause(.closed(.busy)) == .zero)
+    }
+
+    @Test(
+        "a token is not sent from TLS to plain text, to an invalid address, or to a host that the app did not name",
+        arguments: [
+            "ws://other", "nowhere", "wss://evil.example", "wss://home.evil.example", "wss://xhome", "wss://an.other",
+            "wss://fleet.example", "wss://xfleet.example", "wss://.fleet.example.evil",
+        ])
+    mutating func untrusted(to: String) throws {
+        route.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: to))
+        _ = try pause(.closed(.draining))
+        #expect(route.address == WorkerAddress("wss://home/v1/connect"))
+    }
+
+    @Test(
+        "without TLS a token is sent to this machine only, unless the app allows it",
+        arguments: [
+            ("ws://other", false, false), ("ws://other", true, true), ("ws://127.0.0.1:9/v1/connect", false, true),
+        ])
+    func plain(to: String, isAllowed: Bool, isFollowed: Bool) throws {
+        var options = ClientOptions()
+        (options.workerHosts, options.allowsUnencryptedConnections) = (["other", "127.0.0.1"], isAllowed)
+        var random = jitter(printedSeed())
+        var route = try Route(urls: ["ws://localhost/v1/connect"], options, using: &random)
+        let home = route.address
+        route.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: to))
+        _ = route.ended(.closed(.draining), held: .seconds(60), tokenAge: .zero, using: &random)
+        #expect(route.address == (isFollowed ? WorkerAddress(to) : home))
+    }
+
+    @Test(
+        "a token is sent to another port of one of the app's hosts, and to hosts in a domain that it named",
+        arguments: ["wss://HOME:9/v1/connect", "wss://other", "wss://w1.fleet.example", "wss://a.w1.Fleet.example:444"])
+    mutating func trusted(to: String) throws {
+        route.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: to))
+        _ = try pause(.closed(.draining))
+        #expect(route.address == WorkerAddress(to))
+    }
+
+    @Test(
+        "codes from 4100 to 4199 end the attempts",
+        arguments: [
+            (.badToken, .badToken), (.badMessage, .protocolError), (.tooManyMessages, .tooManyMessages),
+            (.replaced, .replaced), (.tooManySessions, .tooManySessions), (.sentAway, .sentAway),
+            (CloseCode(rawValue: 4150), .refused),
+        ] as [(CloseCode, RollcallError.Code)])
+    mutating func mistakes(closed: CloseCode, code: RollcallError.Code) {
+        guard case .giveUp(let error) = end(.closed(closed)) else { return #expect(Bool(false), "it goes on") }
+        #expect(error.code == code)
+        #expect(error.closeCode == closed)
+        #expect(!error.retry)
+    }
+
+    @Test(
+        "any other code is a temporary failure",
+        arguments: [CloseCode.normal, .tooBig, .draining, .tooSlow, .busy, .late, CloseCode(rawValue: 4200)])
+    mutating func weather(code: CloseCode) throws {
+        _ = try pause(.closed(code))
+    }
+
+    @Test("a goodbye without reconnect ends the attempts, even if its close frame was lost")
+    mutating func goodbyeForGood() {
+        route.goodbyeReceived(.init(reason: .replaced, reconnect: false))
+        guard case .giveUp(let error) = end(.lost(nil)) else { return #expect(Bool(false), "it goes on") }
+        #expect(error.code == .replaced)
+    }
+
+    @Test("an expired token is replaced at once, one time; a welcome permits the next time")
+    mutating func tokenExpired() {
+        func isFresh(_ next: Route.Next) -> Bool {
+            if case .retry(.zero, true, _) = next { true } else { false }
+        }
+        #expect(isFresh(end(.closed(.tokenExpired))))
+        guard case .giveUp(let error) = end(.closed(.tokenExpired)) else { return #expect(Bool(false), "it goes on") }
+        #expect(error.code == .tokenExpired)
+        route.welcomed()
+        #expect(isFresh(end(.closed(.tokenExpired))))
+    }
+
+    @Test("a new token that expired while it had to wait does not end the attempts")
+    mutating func tokenExpiredWhileWaiting() throws {
+        guard case .retry(.zero, true, _) = end(.closed(.tokenExpired)) else { throw Unexpected() }
+        for _ in 0..<10 { _ = try pause(.notReached(nil)) }
+        guard case .retry(.zero, true, _) = end(.closed(.tokenExpired), tokenAge: .seconds(7200)) else {
+            return #expect(Bool(false), "it gives up")
+        }
+        guard case .giveUp(let error) = end(.closed(.tokenExpired), tokenAge: .seconds(5)) else {
+            return #expect(Bool(false), "it goes on")
+        }
+        #expect(error.code == .tokenExpired)
+    }
+
+    @Test("a token callback that throws is a temporary failure, unless it says otherwise")
+    mutating func tokenFailed() {
+        guard case .retry(_, true, let reason) = route.tokenFailed(Unexpected(), using: &random) else {
+            return #expect(Bool(false), "it gives up")
+        }
+        #expect(reason.code == .tokenUnavailable)
+        let mistake = RollcallError(.badToken, "signed out")
+        #expect(route.tokenFailed(mistake, using: &random) == .giveUp(mistake))
+    }
+}
+
+@Suite struct AddressesTests {
+    @Test("clients of the same workers start with different ones, which the random numbers decide")
+    func shuffled() throws {
+        let firsts = try (0..<2).map { _ in
+            try (0..<20 as Range<UInt64>).map { seed in
+                var random = jitter(seed)
+                return try Route(urls: ["wss://a", "wss://b", "wss://c"], ClientOptions(), using: &random).address
+            }
+        }
+        #expect(Set(firsts[0]).count == 3 && firsts[0] == firsts[1])
+    }
+
+    @Test(
+        "an invalid URL, one that would send the token in the clear, or no URL at all, is a permanent error",
+        arguments: [[], ["wss://a", "http://b"], ["ws://a"]])
+    func noURL(urls: [String]) {
+        var random = jitter(printedSeed())
+        let error = #expect(throws: RollcallError.self) { try Route(urls: urls, ClientOptions(), using: &random) }
+        #expect(error?.code == .invalidURL)
+    }
+}
+
+@Suite struct WorkerAddressTests {
+    @Test(
+        "a URL is parsed",
+        arguments: [
+            ("ws://127.0.0.1:8080/v1/connect", false, "127.0.0.1", 8080, "/v1/connect", "127.0.0.1:8080"),
+            ("wss://chat.example", true, "chat.example", 443, "/v1/connect", "chat.example"),
+            ("WSS://h/p/q?a=b%20c&d", true, "h", 443, "/p/q?a=b%20c&d", "h"),
+            ("ws://[::1]:9/x", false, "::1", 9, "/x", "[::1]:9"),
+            ("ws://h:80", false, "h", 80, "/v1/connect", "h"),
+        ])
+    func parts(url: String, isSecure: Bool, host: String, port: Int, target: String, authority: String) throws {
+        let address = try #require(WorkerAddress(url))
+        #expect(address.isSecure == isSecure)
+        #expect(address.host == host)
+        #expect(address.port == port)
+        #expect(address.target == target)
+        #expect(address.authority == authority)
+    }
+
+    @Test(
+        "others can read the traffic unless it is encrypted or stays on this machine",
+        arguments: [
+            ("wss://chat.example", true), ("ws://localhost:8080", true), ("ws://LOCALHOST", true),
+            ("ws://127.0.0.1", true), ("ws://127.8.9.1:9", true), ("ws://[::1]:9", true),
+            ("ws://[0:0:0:0:0:0:0:1]", true), ("ws://chat.example", false), ("ws://10.0.0.5", false),
+            ("ws://127.0.0.1.example", false), ("ws://localhost.example", false), ("ws://[fd00::1]", false),
+            ("ws://0.0.0.0", false), ("ws://worker", false),
+        ])
+    func privacy(url: String, isPrivate: Bool) throws {
+        #expect(try #require(WorkerAddress(url)).isPrivate == isPrivate)
+    }
+
+    @Test(
+        "an invalid URL is rejected",
+        arguments: [
+            "", "h", "http://h", "ws://", "ws:///v1", "ws://h:0", "ws://h:70000", "ws://u:p@h", "ws://h#x", "wss//h",
+            "ws://a b",
+        ])
+    func none(url: String) {
+        #expect(WorkerAddress(url) == nil)
+    }
+}
