@@ -25,26 +25,30 @@ public final class TypingModel {
     public private(set) var announcement = ""
     /// The text of the user's own field, to bind the field to. White space alone does not count as typing.
     public var draft = "" {
-        didSet { if draft != oldValue { input.edited(draft) } }
+        didSet { if draft != oldValue { input?.edited(draft) } }
     }
 
-    @ObservationIgnored private let input: TypingInput
+    @ObservationIgnored private let input: TypingInput?
     @ObservationIgnored private let words: TypingText
     @ObservationIgnored private var announcer: TypingAnnouncer
     @ObservationIgnored private var changes: Following?
 
-    public init(in conversation: ConversationID, from client: RollcallClient, text words: TypingText = TypingText()) {
+    /// - Parameter hasField: false for a view without an input field, which only observes.
+    public init(
+        in conversation: ConversationID, from client: RollcallClient, text words: TypingText = TypingText(),
+        hasField: Bool = true
+    ) {
         self.conversation = conversation
         self.words = words
         typing = Typing(conversation: conversation)
-        input = client.typingInput(in: conversation)
+        input = hasField ? client.typingInput(in: conversation) : nil
         announcer = TypingAnnouncer(words)
         changes = client.typing(in: conversation).follow(for: self) { $0.changed($1) }
     }
 
     /// Ends the user's typing and clears the draft. Read the draft before, then send it.
     public func sends() {
-        input.send()
+        input?.send()
         draft = ""
     }
 
@@ -53,14 +57,14 @@ public final class TypingModel {
     /// belongs to the next message.
     public func sendsConfirmed() async {
         draft = ""
-        await input.sendConfirmed()
+        await input?.sendConfirmed()
     }
 
     /// Reports that the view is shown again. A new model counts as shown.
-    public func appeared() { input.appeared() }
+    public func appeared() { input?.appeared() }
 
     /// Reports that the view is no longer shown although the model stays: the user's own typing ends.
-    public func disappeared() { input.disappeared() }
+    public func disappeared() { input?.disappeared() }
 
     private func changed(_ typing: Typing) {
         self.typing = typing
@@ -119,6 +123,46 @@ public final class PresenceModel {
     }
 }
 
+/// A list of conversations with live rows, for a view to observe: one model for the whole list.
+///
+///     ForEach(chats) { Row($0.title, list.typingText(in: $0.id), PresenceDot(list.presence(of: $0.friend))) }
+///
+/// Updated on the main actor, until the model is released.
+@MainActor @Observable
+public final class ConversationsModel {
+    /// The conversations of the visible rows, and the people whose presence they show. Set it when rows scroll in and out.
+    public var rows: [ConversationID: [UserID]] {
+        didSet { if rows != oldValue { follow() } }
+    }
+    public private(set) var states: [ConversationID: ConversationState] = [:]
+
+    @ObservationIgnored private let client: RollcallClient
+    @ObservationIgnored private let words: TypingText
+    @ObservationIgnored private var changes: Following?
+
+    public init(
+        _ rows: [ConversationID: [UserID]] = [:], from client: RollcallClient, text words: TypingText = TypingText()
+    ) {
+        (self.rows, self.client, self.words) = (rows, client, words)
+        follow()
+    }
+
+    /// Who is typing in a conversation, as a line; empty if nobody is.
+    public func typingText(in conversation: ConversationID) -> String {
+        states[conversation].map { words.text(for: $0.typing) } ?? ""
+    }
+
+    /// A user's presence; `nil` while unknown, or if no row has the user.
+    public func presence(of user: UserID) -> Presence? {
+        states.values.lazy.compactMap { $0.presences[user] }.first
+    }
+
+    private func follow() {
+        // The old rows end once the new ones are observed.
+        changes = client.conversations(rows).follow(for: self) { $0.states = $1 }
+    }
+}
+
 /// The members of a conversation and their presence, for a view to observe.
 ///
 ///     Text(group.countText)                             // "3 of 5 online"
@@ -151,12 +195,17 @@ public final class MembersModel {
 @MainActor @Observable
 public final class ConnectionModel {
     public private(set) var state: ConnectionState
+    /// Since when what is shown of others may be old; see ``RollcallClient/RollcallClient/staleSince``.
+    public private(set) var staleSince: Timestamp?
 
     @ObservationIgnored private var changes: Following?
 
     public init(of client: RollcallClient) {
         state = client.connection.latest
-        changes = client.connection.follow(for: self) { $0.state = $1 }
+        changes = client.connection.follow(for: self) { [unowned client] in
+            $0.state = $1
+            $0.staleSince = client.staleSince
+        }
     }
 
     public var isConnected: Bool { state.isConnected }
@@ -181,9 +230,11 @@ extension Updates {
     func follow<Owner: AnyObject & Sendable>(
         for owner: Owner, _ take: @escaping @MainActor (Owner, Element) -> Void
     ) -> Following {
-        Following(
+        // Begins at once, so that a model may replace what it follows without a gap.
+        let subscription = makeAsyncIterator().subscription
+        return Following(
             Task { @MainActor [weak owner] in
-                for await element in self {
+                while let element = await subscription.next(isolation: MainActor.shared) {
                     guard let owner else { return }
                     take(owner, element)
                 }

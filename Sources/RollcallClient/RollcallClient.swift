@@ -199,6 +199,15 @@ extension RollcallClient {
         return Updates(client: self) { $0.observePresence(of: users, $1) }
     }
 
+    /// Who is typing in each conversation of a list, and the presence of these people: the current state of all rows, then
+    /// every change, at most once per event. Each conversation stays joined while the stream is iterated.
+    ///
+    /// When rows scroll in and out, iterate a new stream with the new rows before you end the old one: what both have is
+    /// neither given up nor asked for again.
+    public func conversations(_ rows: [ConversationID: [UserID]]) -> Updates<[ConversationID: ConversationState]> {
+        Updates(client: self) { $0.observeConversations(rows, $1) }
+    }
+
     /// The state of the connection: the current state, then every change. A slow reader misses intermediate states.
     public var connection: Updates<ConnectionState> {
         Updates(client: self) { $0.observeConnection($1) }
@@ -215,6 +224,12 @@ extension RollcallClient {
     /// is observed in the foreground, and otherwise after the next reconnect.
     public var serverTime: Timestamp? {
         engine.shared.withLockedValue { $0.clock.time(at: engine.clock.now) }
+    }
+
+    /// Since when what the client shows of others may be old, because the connection is down: when something last arrived,
+    /// on the worker's clock. `nil` while connected, and before the first connection. Changes with ``connection``.
+    public var staleSince: Timestamp? {
+        engine.shared.withLockedValue { shared in shared.staleSince.flatMap { shared.clock.time(at: $0) } }
     }
 
     /// Returns a user's current presence; `nil` if there was no answer within `limit`, for example because the client

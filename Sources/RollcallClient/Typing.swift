@@ -22,3 +22,15 @@ public struct Typing: Hashable, Sendable {
 
     public var isEmpty: Bool { count == 0 }
 }
+
+/// A row of a list of conversations: who is typing there, and the presence of the people that the app named for it.
+public struct ConversationState: Hashable, Sendable {
+    public var typing: Typing
+    /// Without the people whose presence is not known yet.
+    public var presences: [UserID: Presence]
+
+    public init(typing: Typing, presences: [UserID: Presence]) {
+        self.typing = typing
+        self.presences = presences
+    }
+}

@@ -82,11 +82,35 @@ import Testing
         let model = ConnectionModel(of: client)
         await worker.settles()
         #expect(model.isConnected)
+        #expect(model.staleSince == nil)
+        let time = client.serverTime
         await worker.goesAway()
-        #expect(!model.isConnected)
+        await worker.passes(.seconds(60))
+        #expect(!model.isConnected && model.staleSince == time)
         await worker.comesBack()
         await worker.passes(.seconds(3))
-        #expect(model.isConnected)
+        #expect(model.isConnected && model.staleSince == nil)
+    }
+
+    @Test("a list of conversations has live rows, whichever it shows; a view without a field only observes")
+    func conversations() async {
+        let list = ConversationsModel(["c1": ["bob"], "c2": ["bob", "carol"]], from: client)
+        let only = TypingModel(in: "c3", from: client, hasField: false)
+        let (bob, carol) = (worker.person("bob", name: "Bob"), worker.person("carol", name: "Carol"))
+        await bob.comes()
+        await carol.types(in: "c2")
+        await carol.types(in: "c3")
+        #expect(list.typingText(in: "c2") == "Carol is typing…" && list.typingText(in: "c1") == "")
+        #expect(list.presence(of: "bob")?.status == .online && list.presence(of: "carol")?.lastSeen == nil)
+        #expect(only.text == "Carol is typing…")
+        only.draft = "ignored"
+        list.rows = ["c2": ["carol"], "c4": []]
+        await worker.passes(.seconds(1))
+        #expect(list.typingText(in: "c2") == "Carol is typing…" && list.presence(of: "bob") == nil)
+        let heard = await worker.heard()
+        #expect(heard.count { $0 == .join("c2", presence: false) } == 1, "what stays is not asked for again")
+        #expect(heard.contains(.leave("c1")) && heard.contains(.unwatch(["bob"])))
+        #expect(!heard.contains(.typing("c3", true)))
     }
 
     @Test("models that are released end their subscriptions and the user's typing, without being closed")

@@ -58,11 +58,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     public var seed: UInt64 {
         switch self {
         case .stopIgnoresOtherDevices, .readsAllAgain, .closesTalkative, .neverListens, .neverUnlists,
-            .showsBackground, .clientNeverRejoins, .clientKeepsItsState:
+            .showsBackground, .clientNeverRejoins, .clientTrustsSilence, .clientKeepsItsState:
             1
         case .removalWithoutRecheck, .forgetsTheRest: 2
         case .revocationSpares, .tokenNeverExpires, .sendsAllAway: 3
-        case .clientTrustsSilence: 6
         case .silentRefusal, .lingersForever: 7
         case .revokesByRedisClock: 10
         case .splitsByCharacter: 11

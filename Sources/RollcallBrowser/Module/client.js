@@ -33,6 +33,7 @@ export class RollcallClient extends EventTarget {
   }
 
   get now() { return this.#engine.now; }
+  get staleSince() { return this.#engine.staleSince; }
   get deviceState() { return this.#engine.deviceState; }
 
   typing(conversation, { signal = undefined } = {}) {
@@ -63,6 +64,17 @@ export class RollcallClient extends EventTarget {
     return new Updates(
       (receive, finish) => engine.begin(finish, () => people.observeMany(several, receive)),
       () => people.latestOf(several), signal);
+  }
+
+  conversations(rows, { signal = undefined } = {}) {
+    const engine = this.#engine;
+    const people = new Map([...rows instanceof Map ? rows : Object.entries(rows)].map(([conversation, users]) => (
+      [validName(conversation), [...users].map(validName)])));
+    let latest;
+    return new Updates((receive, finish) => engine.observeConversations(people, (states) => {
+      latest = states;
+      receive(states);
+    }, finish), () => latest, signal);
   }
 
   async currentPresence(users, { within = 5 * SECOND, signal = undefined } = {}) {

@@ -86,6 +86,8 @@ export class Connection {
   #deadline = null;
   #socket = null;
   #liveness = null;
+  /** When something last arrived on a connection that was welcomed. */
+  lastHeard = null;
   /** When the pings without an answer were sent. */
   #pings = [];
   #connectedAt = 0;
@@ -115,6 +117,7 @@ export class Connection {
   get isOpen() { return this.#stage === "greeting" || this.#stage === "connected"; }
   /** Whether there is a connection, or will be one without another call. */
   get isActive() { return !["idle", "failed", "closed"].includes(this.#stage); }
+  get isConnected() { return this.#stage === "connected"; }
   get isClosed() { return this.#stage === "closed"; }
   get deadline() { return Math.min(this.#deadline ?? Infinity, this.#renewal ?? Infinity); }
 
@@ -307,8 +310,9 @@ export class Connection {
     if (!this.isOpen) return;
     const message = parseMessage(data);
     const pingAt = message?.type === "pong" ? this.#pings.shift() ?? null : null;
-    if (this.#stage === "connected") {
-      this.#liveness.received(pingAt, performance.now());
+    if (this.isConnected) {
+      this.lastHeard = performance.now();
+      this.#liveness.received(pingAt, this.lastHeard);
       this.#deadline = this.#liveness.deadline;
     }
     switch (message?.type) {
@@ -324,7 +328,7 @@ export class Connection {
     const { user, device, session, worker } = welcome;
     this.#isRestarted = false;
     this.#route.welcomed();
-    this.#connectedAt = performance.now();
+    this.lastHeard = this.#connectedAt = performance.now();
     this.#liveness = new Liveness(welcome.ping, this.#connectedAt);
     this.#deadline = this.#liveness.deadline;
     this.#stage = "connected";

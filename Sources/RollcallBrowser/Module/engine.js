@@ -45,6 +45,11 @@ export class Engine {
 
   /** The worker's time; until the first welcome, this device's. */
   get now() { return this.#clock.time(performance.now()); }
+  /** When something last arrived, on the worker's clock, while the connection is down. */
+  get staleSince() {
+    const { isConnected, lastHeard } = this.connection;
+    return isConnected || lastHeard === null ? null : this.#clock.time(lastHeard);
+  }
   get isTimeKnown() { return this.#clock.isKnown; }
   get deviceState() { return this.#attention.state; }
 
@@ -215,6 +220,38 @@ export class Engine {
       return () => {
         part(room).remove(observer);
         this.#want(room);
+      };
+    });
+  }
+
+  /** Each value is a new map, sent once per task, however many rows have changed. */
+  observeConversations(rows, receive, finish) {
+    const states = new Map([...rows.keys()].map((conversation) => (
+      [conversation, { typing: { conversation, typists: [], count: 0 }, presences: new Map() }])));
+    let [isDue, isOver] = [false, false];
+    const changed = (conversation, change) => {
+      if (conversation !== null) states.set(conversation, { ...states.get(conversation), ...change });
+      if (isDue) return;
+      isDue = true;
+      queueMicrotask(() => {
+        isDue = false;
+        if (!isOver) receive(new Map(states));
+      });
+    };
+    const users = [...new Set([...rows.values()].flat())];
+    const endings = [...rows.keys()].map((name) => (
+      this.observeTyping(name, (typing) => changed(name, { typing }), () => {})));
+    return this.begin(finish, () => {
+      endings.push(this.people.observe(users, (presence) => {
+        for (const [name, people] of rows) {
+          if (!people.includes(presence.user)) continue;
+          changed(name, { presences: new Map(states.get(name).presences).set(presence.user, presence) });
+        }
+      }));
+      changed(null);
+      return () => {
+        isOver = true;
+        for (const end of endings) end();
       };
     });
   }

@@ -92,6 +92,11 @@ export class RollcallClient extends EventTarget {
    * The current time on the worker's clock, in milliseconds since 1970. Before the first welcome, this device's clock.
    */
   get now(): number;
+  /**
+   * Since when what the client shows of others may be old, because the connection is down: when something last arrived, on
+   * the worker's clock. Null while connected, and before the first connection. Changes with `connection`.
+   */
+  get staleSince(): number | null;
   /** The state of this device, as reported to the worker. */
   get deviceState(): DeviceState;
 
@@ -109,6 +114,14 @@ export class RollcallClient extends EventTarget {
   presence(user: string, options?: Abortable): Updates<Presence>;
   /** The presence of several users, as a map. Users whose presence is not known yet are absent from it. */
   presence(users: Iterable<string>, options?: Abortable): Updates<Map<string, Presence>>;
+  /**
+   * Who is typing in each conversation of a list, and the presence of these people: the current state of all rows, then
+   * every change, as a new map. Each conversation is joined while it is observed. When rows scroll in and out, observe the
+   * new rows before you end the old ones: what both have is neither given up nor asked for again.
+   */
+  conversations(
+    rows: Map<string, Iterable<string>> | Record<string, Iterable<string>>, options?: Abortable,
+  ): Updates<Map<string, ConversationState>>;
   /** Reads the presence of a user once. Undefined if there is no answer `within` this time (default: 5000). */
   currentPresence(user: string, options?: Abortable & { within?: number }): Promise<Presence | undefined>;
   /**
@@ -208,6 +221,13 @@ export interface Typing {
   count: number;
   /** Why the worker shows nothing of this conversation: `not_a_member` or `limit`. */
   refusal?: RollcallError;
+}
+
+/** A row of a list of conversations. */
+export interface ConversationState {
+  typing: Typing;
+  /** The presence of the people that the app named for it, as far as it is known. */
+  presences: Map<string, Presence>;
 }
 
 export interface Typist {

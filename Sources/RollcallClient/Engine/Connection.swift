@@ -103,6 +103,8 @@ final class Connection {
     /// The current call of the token callback, and its number: an answer to an earlier one is ignored.
     private var asking: TokenSource.Question?
     private var question = 0
+    /// When something last arrived.
+    private(set) var lastHeard: ContinuousClock.Instant
     /// When each unanswered ping was sent.
     private var pings: [ContinuousClock.Instant] = []
 
@@ -118,6 +120,7 @@ final class Connection {
         options = engine.options
         random = engine.random
         attemptBegan = engine.clock.now
+        lastHeard = engine.clock.now
     }
 
     private var clock: SteadyClock { engine.clock }
@@ -323,6 +326,7 @@ extension Connection: WireOwner {
 
     func wireHeard(_ wire: any Wire) {
         guard wire === self.wire else { return }
+        lastHeard = clock.now
         judge {
             $0.heard(at: clock.now)
             return .alive
@@ -331,6 +335,7 @@ extension Connection: WireOwner {
 
     func wireReceived(_ wire: any Wire, _ message: ServerMessage) {
         guard wire === self.wire, isOpen else { return }
+        lastHeard = clock.now
         switch message {
         case .welcome(let welcome):
             welcomed(welcome, on: wire)

@@ -17,6 +17,8 @@ final class Engine {
     struct Shared {
         var state = ConnectionState.idle
         var clock = ServerClock()
+        /// When something last arrived, while the connection is down.
+        var staleSince: ContinuousClock.Instant?
     }
 
     let loop: any EventLoop
@@ -275,6 +277,44 @@ extension Engine {
         begin(mailbox) { observe(conversation) { $0.members.add { mailbox.put($0) } } }
     }
 
+    /// Emits at most one value per tick, however many rows have changed.
+    func observeConversations(
+        _ rows: [ConversationID: [UserID]], _ mailbox: Mailbox<[ConversationID: ConversationState]>
+    ) {
+        begin(mailbox) {
+            var states = rows.keys.reduce(into: [:]) {
+                $0[$1] = ConversationState(typing: Typing(conversation: $1), presences: [:])
+            }
+            var isDue = false
+            let changed: () -> Void = { [unowned self] in
+                guard !isDue else { return }
+                isDue = true
+                atEndOfTick {
+                    isDue = false
+                    mailbox.put(states)
+                }
+            }
+            let rowsOf = rows.reduce(into: [UserID: [ConversationID]]()) { rowsOf, row in
+                for user in Set(row.value) { rowsOf[user, default: []].append(row.key) }
+            }
+            var endings = rows.keys.sorted().map { conversation in
+                observe(conversation) {
+                    $0.typing.add {
+                        states[conversation]?.typing = $0
+                        changed()
+                    }
+                }
+            }
+            endings.append(
+                people.observe(rowsOf.keys.sorted()) { presence in
+                    for row in rowsOf[presence.user] ?? [] { states[row]?.presences[presence.user] = presence }
+                    changed()
+                })
+            changed()
+            return { for end in endings { end() } }
+        }
+    }
+
     private func observe(_ conversation: ConversationID, _ add: (Room) -> () -> Void) -> () -> Void {
         let room = room(conversation)
         let remove = add(room)
@@ -416,6 +456,9 @@ extension Engine {
 
     func connectionLost() {
         outbox.connectionLost()
+        shared.withLockedValue {
+            if $0.state.isConnected { $0.staleSince = connection.lastHeard }
+        }
         endStops()
         for conversation in rooms.keys { tidy(conversation) }
         people.tidyAll()
@@ -423,7 +466,10 @@ extension Engine {
     }
 
     func connectionChanged(to state: ConnectionState) {
-        shared.withLockedValue { $0.state = state }
+        shared.withLockedValue {
+            $0.state = state
+            if state.isConnected { $0.staleSince = nil }
+        }
         connectionState.update(state)
     }
 

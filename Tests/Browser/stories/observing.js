@@ -59,6 +59,48 @@ export const stories = {
     equal(world.sockets.length, 3, "a connection that does not answer is left");
   }),
 
+  "P11: while the connection is down, it is known since when what is shown may be old": () => connected(async (world, client) => {
+    const stale = [];
+    client.connection.subscribe(() => stale.push(client.staleSince));
+    await world.advance(5_000);
+    world.socket.tellTyping("c42");
+    await world.advance(3_000);
+    world.listens = () => "no";
+    world.socket.drop();
+    await world.advance(60_000);
+    const since = world.time - 63_000;
+    equal([client.staleSince, stale.at(-1)], [since, since]);
+    world.listens = () => "yes";
+    await world.advance(2_000);
+    equal([client.staleSince, stale.at(-1)], [null, null]);
+  }),
+
+  "L1: a list of 200 conversations costs a join for each and few watches, and then nothing while nothing changes": () => connected(async (world, client) => {
+    const rows = Object.fromEntries(Array.from({ length: 200 }, (_, row) => (
+      [`c${row}`, [`user${row}`, `user${row + 1}`, "bob"]])));
+    const list = seen(client.conversations(rows));
+    await world.advance(5_000);
+    const count = (type) => world.all(type).length;
+    equal([count("join"), count("watch"), world.all("watch").flatMap(({ users }) => users).length], [200, 1, 202]);
+    equal([list.at(-1).size, list.at(-1).get("c7").presences.size], [200, 3]);
+    const before = [world.said.filter(({ type }) => type !== "ping").length, list.length];
+    await world.advance(600_000);
+    equal([world.said.filter(({ type }) => type !== "ping").length, list.length], before);
+    world.socket.tellTyping("c7", "user7");
+    world.socket.tellPresence("bob", "online");
+    await settled();
+    equal(list.length, before[1] + 1, "one value");
+    equal([list.at(-1).get("c7").typing.count, list.at(-1).get("c8").presences.get("bob").status], [1, "online"]);
+    // Rows scroll: the first goes, and another comes.
+    const next = seen(client.conversations({ ...rows, c0: [], c200: ["bob"] }));
+    list.end();
+    await world.advance(5_000);
+    equal([count("join"), count("leave"), count("unwatch")], [201, 0, 1]);
+    next.end();
+    await world.advance(20_000);
+    equal([count("leave"), world.timers], [201, 1]);
+  }),
+
   "C1: for await shows the latest, and a slow reader skips values": () => connected(async (world, client) => {
     const shown = [];
     const reading = (async () => {
