@@ -19,8 +19,15 @@ let productsOfPackages = [
 let packageOfProduct = Dictionary(
     uniqueKeysWithValues: productsOfPackages.flatMap { package, products in products.map { ($0, package) } })
 
+/// An app that writes `traits: []` takes only the client, and fetches only these packages and what they need.
+let packagesOfClient = ["swift-nio", "swift-nio-ssl"]
+
 func dependencies(_ names: [String]) -> [Target.Dependency] {
-    names.map { name in packageOfProduct[name].map { .product(name: name, package: $0) } ?? .byName(name: name) }
+    Set(names).sorted().map { name in
+        guard let package = packageOfProduct[name] else { return .byName(name: name) }
+        let condition = packagesOfClient.contains(package) ? nil : TargetDependencyCondition.when(traits: ["Server"])
+        return .product(name: name, package: package, condition: condition)
+    }
 }
 
 /// CI sets `ROLLCALL_STRICT`, which makes warnings errors. Without it, a newer compiler's warnings do not stop a build.
@@ -43,10 +50,12 @@ func tests(_ name: String, uses: [String], exclude: [String] = []) -> Target {
 
 let package = Package(
     name: "rollcall",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    // For the client; everything else runs on Linux and macOS.
+    platforms: [.macOS(.v15), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [
         "RollcallBrowser", "RollcallClient", "RollcallNode", "RollcallTesting", "RollcallWorker",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "rollcall", targets: ["rollcall"])],
+    traits: ["Server", .default(enabledTraits: ["Server"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
