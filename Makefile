@@ -100,7 +100,7 @@ docs: ## make the documentation of RollcallClient, and say where to read it
 	$(SWIFT) build $(FLAGS) --target RollcallClient
 	scripts/document .build/documentation
 	@echo "Read it with: python3 -m http.server --directory .build/documentation 8009"
-	@echo "at http://127.0.0.1:8009/documentation/rollcallclient and http://127.0.0.1:8009/tutorials/rollcall"
+	@echo "at http://127.0.0.1:8009/documentation/rollcallclient"
 
 lint: ## check formatting, scripts, documentation, and what a node and a client are built from
 	@scripts/setup lint

@@ -33,7 +33,7 @@ public final class TypingModel {
     @ObservationIgnored private var announcer: TypingAnnouncer
     @ObservationIgnored private var changes: Following?
 
-    /// - Parameter hasField: false for a view without an input field, which only observes.
+    /// Creates a model. For a view without an input field, which only observes, pass false as `hasField`.
     public init(
         in conversation: ConversationID, from client: RollcallClient, text words: TypingText = TypingText(),
         hasField: Bool = true

@@ -184,8 +184,16 @@ struct Wording: Sendable {
         case .members(let members): line(of: members.conversation, sentence(for: members))
         case .presence(let presence, let name):
             title(of: presence.user, name) + "  "
-                + [PresenceDot(presence).label(in: language), lastSeen(presence, at: now)].filter { !$0.isEmpty }
+                + [word(for: presence.status), lastSeen(presence, at: now)].filter { !$0.isEmpty }
                 .joined(separator: " · ")
+        }
+    }
+
+    private func word(for status: PresenceStatus) -> String {
+        switch status {
+        case .online: language.words.presence.online
+        case .away: language.words.presence.away
+        case .offline: language.words.presence.offline
         }
     }
 

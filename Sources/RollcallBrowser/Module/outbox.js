@@ -181,6 +181,7 @@ export class Outbox {
   state = null;
   #stateTold = null;
   token = null;
+  #lastToken = 0;
   /** The user's own typing: `{ conversation, typing, stop }`. `stop` is set if somebody waits for its publication. */
   #signals = [];
   #limits = DEFAULT_LIMITS;
@@ -297,7 +298,7 @@ export class Outbox {
     if (refused === "for now" && !stop) {
       if (get) this.#again.push(() => get.forEach((user) => this.gets.add(user)));
       if (subject.state) this.#again.push(() => { this.#stateTold = null; });
-      if (subject.token) this.#again.push(() => { this.token ??= subject.token; });
+      if (subject.token) this.#again.push(() => { if (id === this.#lastToken) this.token ??= subject.token; });
       this.#forNow.refused(false, now);
     } else if (tries.length > 0) this.#forGood.refused(tries.includes(0), now);
     return { ...subject, isFinal: !retry || stop !== undefined };
@@ -318,7 +319,8 @@ export class Outbox {
     const room = () => allowance - messages.length;
     this.#takeSignals(messages, room);
     if (this.token !== null && room() > 0) {
-      messages.push({ type: "token", token: this.token, id: this.#newID({ token: this.token }) });
+      this.#lastToken = this.#newID({ token: this.token });
+      messages.push({ type: "token", token: this.token, id: this.#lastToken });
       this.token = null;
       // Verifying a fresh token costs a worker as much as ten messages, which it counts.
       this.#budget.spend(9);

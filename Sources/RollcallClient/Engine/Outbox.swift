@@ -38,8 +38,9 @@ struct Outbox {
     /// The device's state, as it is and as the worker knows it.
     var state: DeviceState?
     private var stateTold: DeviceState?
-    /// A fresh token for the worker.
+    /// A fresh token for the worker, and the last message that had one.
     var token: String?
+    private var lastToken: MessageID?
     private var signals: [Signal] = []
     private var limits = ServerMessage.Limits.beforeWelcome
     private var hasLimits = false
@@ -174,7 +175,7 @@ extension Outbox {
                 getting = nil
             }
         case .state: again.state = again.state || error.retry
-        case .token(let token): if error.retry { again.token = token }
+        case .token(let token): if error.retry, id == lastToken { again.token = token }
         // A stop is not sent again: the waiting call returns at once, and the typing expires at the worker.
         case .stop: return (subject, true)
         }
@@ -205,8 +206,9 @@ extension Outbox {
         func room() -> Int { allowance - taken.count }
         takeSignals(allowance, into: &taken)
         if let token, room() > 0 {
-            taken.append(ClientRequest(.token(token), id: ask(.token(token))))
-            self.token = nil
+            lastToken = ask(.token(token))
+            taken.append(ClientRequest(.token(token), id: lastToken))
+            (self.token, again.token) = (nil, nil)
         }
         if let state, state != stateTold, room() > 0 {
             taken.append(ClientRequest(.state(state), id: ask(.state)))

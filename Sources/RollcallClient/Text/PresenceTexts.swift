@@ -17,7 +17,7 @@ public struct LastSeenText: Sendable {
     public var language: Language
     public var style: Style
 
-    /// - Parameter language: by default the user's, which is ``Language/current``.
+    /// Creates a text, by default in the user's language, which is ``Language/current``.
     public init(language: Language = .current, style: Style = .discreet) {
         self.language = language
         self.style = style

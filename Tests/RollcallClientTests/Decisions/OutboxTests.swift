@@ -165,6 +165,19 @@ import Testing
         #expect(outbox.deadline == nil)
     }
 
+    @Test("of two tokens the older one is not sent again")
+    mutating func tokens() throws {
+        outbox.token = "older"
+        let older = requests()[0]
+        outbox.users.want("bob")
+        refuse(requests()[0])
+        outbox.token = "newer"
+        #expect(take() == [.token("newer")])
+        refuse(older)
+        try retry()
+        #expect(take() == [.watch(["bob"])])
+    }
+
     @Test("what is given up and wanted again is not asked for before its retry is due, and then only if it is wanted")
     mutating func wantedAnew() throws {
         outbox.users.want("bob")
