@@ -226,29 +226,43 @@ export class Engine {
 
   /** Each value is a new map, sent once per task, however many rows have changed. */
   observeConversations(rows, receive, finish) {
-    const states = new Map([...rows.keys()].map((conversation) => (
+    const latest = new Map([...rows.keys()].map((conversation) => (
       [conversation, { typing: { conversation, typists: [], count: 0 }, presences: new Map() }])));
+    const rowsOf = new Map();
+    for (const [name, people] of rows) {
+      for (const user of new Set(people)) {
+        if (!rowsOf.has(user)) rowsOf.set(user, []);
+        rowsOf.get(user).push(name);
+      }
+    }
+    const states = new Map(latest);
+    const stale = new Set();
     let [isDue, isOver] = [false, false];
-    const changed = (conversation, change) => {
-      if (conversation !== null) states.set(conversation, { ...states.get(conversation), ...change });
+    const changed = (names) => {
+      for (const name of names) stale.add(name);
       if (isDue) return;
       isDue = true;
       queueMicrotask(() => {
         isDue = false;
+        for (const name of stale) {
+          const { typing, presences } = latest.get(name);
+          states.set(name, { typing, presences: new Map(presences) });
+        }
+        stale.clear();
         if (!isOver) receive(new Map(states));
       });
     };
-    const users = [...new Set([...rows.values()].flat())];
-    const endings = [...rows.keys()].map((name) => (
-      this.observeTyping(name, (typing) => changed(name, { typing }), () => {})));
+    const endings = [...rows.keys()].map((name) => this.observeTyping(name, (typing) => {
+      latest.get(name).typing = typing;
+      changed([name]);
+    }, () => {}));
     return this.begin(finish, () => {
-      endings.push(this.people.observe(users, (presence) => {
-        for (const [name, people] of rows) {
-          if (!people.includes(presence.user)) continue;
-          changed(name, { presences: new Map(states.get(name).presences).set(presence.user, presence) });
-        }
+      endings.push(this.people.observe([...rowsOf.keys()], (presence) => {
+        const names = rowsOf.get(presence.user);
+        for (const name of names) latest.get(name).presences.set(presence.user, presence);
+        changed(names);
       }));
-      changed(null);
+      changed(rows.keys());
       return () => {
         isOver = true;
         for (const end of endings) end();
@@ -397,7 +411,9 @@ export class Engine {
         if (this.outbox.gotten(message.id, message.users.map(({ user }) => user))) this.people.readReceived(message.users);
         break;
       case "typing": room?.typingReceived(message, this.#expiry, now); break;
-      case "members": if (room?.members.isObserved) room.membersReceived(message, now); break;
+      case "members":
+        if (this.outbox.conversations.asked(message.conversation) === true) room?.membersReceived(message, now);
+        break;
       case "removed": {
         const error = new RollcallError("not_a_member", "the user is no longer a member");
         this.outbox.removed(message.conversation, now);
