@@ -240,8 +240,6 @@ final class TestWorld: Sendable {
         }
 
         /// The worker sends no pings from now on.
-        func stopPinging() { log.withLockedValue { $0.isPinging = false } }
-
         /// Nothing is delivered from now on, and neither end notices.
         func die() {
             log.withLockedValue {

@@ -275,9 +275,8 @@ extension Connection {
     }
 
     private func open() {
-        guard case .success(var route) = route else { return }
-        route.opening()
-        self.route = .success(route)
+        change { $0.opening() }
+        guard case .success(let route) = route else { return }
         pings = []
         attemptBegan = clock.now
         stageEnd = attemptBegan + route.timeLimit(atMost: options.connectTimeout)

@@ -136,7 +136,7 @@ extension Engine {
 
     /// One timer for everything that is due at some time.
     private func setAlarm() {
-        var deadline = earliest(connection.deadline, people.deadline, attention.deadline)
+        var deadline = earliest(earliest(connection.deadline, people.deadline), attention.deadline)
         for room in rooms.values { deadline = earliest(deadline, room.deadline) }
         for stop in stops { deadline = earliest(deadline, stop.deadline) }
         for pause in pauses { deadline = earliest(deadline, pause.deadline) }
@@ -152,9 +152,7 @@ extension Engine {
         if connection.isOpen { outbox.deadlinePassed(at: now) }
         for stop in stops where now >= stop.deadline { end(stop, published: false) }
         for pause in pauses where pause.deadline.map({ now >= $0 }) ?? false { end(pause) }
-        for room in rooms.values {
-            room.deadlinePassed(at: now)
-        }
+        for room in rooms.values { room.deadlinePassed(at: now) }
         for field in fields { signalled(field, field.deadlinePassed(at: now)) }
         changed()
     }
@@ -277,45 +275,7 @@ extension Engine {
         begin(mailbox) { observe(conversation) { $0.members.add { mailbox.put($0) } } }
     }
 
-    /// Emits at most one value per tick, however many rows have changed.
-    func observeConversations(
-        _ rows: [ConversationID: [UserID]], _ mailbox: Mailbox<[ConversationID: ConversationState]>
-    ) {
-        begin(mailbox) {
-            var states = rows.keys.reduce(into: [:]) {
-                $0[$1] = ConversationState(typing: Typing(conversation: $1), presences: [:])
-            }
-            var isDue = false
-            let changed: () -> Void = { [unowned self] in
-                guard !isDue else { return }
-                isDue = true
-                atEndOfTick {
-                    isDue = false
-                    mailbox.put(states)
-                }
-            }
-            let rowsOf = rows.reduce(into: [UserID: [ConversationID]]()) { rowsOf, row in
-                for user in Set(row.value) { rowsOf[user, default: []].append(row.key) }
-            }
-            var endings = rows.keys.sorted().map { conversation in
-                observe(conversation) {
-                    $0.typing.add {
-                        states[conversation]?.typing = $0
-                        changed()
-                    }
-                }
-            }
-            endings.append(
-                people.observe(rowsOf.keys.sorted()) { presence in
-                    for row in rowsOf[presence.user] ?? [] { states[row]?.presences[presence.user] = presence }
-                    changed()
-                })
-            changed()
-            return { for end in endings { end() } }
-        }
-    }
-
-    private func observe(_ conversation: ConversationID, _ add: (Room) -> () -> Void) -> () -> Void {
+    func observe(_ conversation: ConversationID, _ add: (Room) -> () -> Void) -> () -> Void {
         let room = room(conversation)
         let remove = add(room)
         want(room)
@@ -481,7 +441,9 @@ extension Engine {
         case .typing(let typing):
             rooms[typing.conversation]?.heard(typing, expiry: typingExpiry, at: clock.now)
         case .members(let members):
-            if let room = rooms[members.conversation], room.members.isObserved { room.heard(members, at: clock.now) }
+            if outbox.conversations.way(of: members.conversation) == true {
+                rooms[members.conversation]?.heard(members, at: clock.now)
+            }
         case .removed(let conversation):
             outbox.removed(from: conversation, at: clock.now, using: &random)
             refused(conversation, RollcallError(.notAMember, "the user is no longer a member"))

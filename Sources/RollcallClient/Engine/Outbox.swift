@@ -63,7 +63,7 @@ struct Outbox {
     }
 
     var deadline: ContinuousClock.Instant? {
-        earliest(forNow.deadline, forGood.deadline, isCut ? budget.nextRoom : nil)
+        earliest(earliest(forNow.deadline, forGood.deadline), isCut ? budget.nextRoom : nil)
     }
 
     mutating func deadlinePassed(at now: ContinuousClock.Instant) {
@@ -356,10 +356,8 @@ private struct MessageBudget {
     }
 }
 
-/// The first of several moments, if there is one.
-func earliest(_ moments: ContinuousClock.Instant?...) -> ContinuousClock.Instant? {
-    moments.reduce(nil) { first, next in
-        guard let first, let next else { return first ?? next }
-        return min(first, next)
-    }
+/// The earlier of two moments, if there is one.
+func earliest(_ one: ContinuousClock.Instant?, _ other: ContinuousClock.Instant?) -> ContinuousClock.Instant? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
 }

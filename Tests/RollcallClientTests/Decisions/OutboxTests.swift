@@ -183,9 +183,9 @@ import Testing
         outbox.users.want("bob")
         outbox.users.want("carol")
         refuse(requests()[0])
-        for _ in 0..<10 {
+        for round in 0..<10 {
             outbox.users.unwant("bob")
-            #expect(take() == [.unwatch(["bob"])] || take().isEmpty)
+            #expect(take() == (round == 0 ? [.unwatch(["bob"])] : []))
             outbox.users.want("bob")
             #expect(take().isEmpty)
         }
