@@ -239,7 +239,6 @@ final class TestWorld: Sendable {
             }
         }
 
-        /// The worker sends no pings from now on.
         /// Nothing is delivered from now on, and neither end notices.
         func die() {
             log.withLockedValue {
