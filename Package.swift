@@ -100,7 +100,7 @@ package.targets += [
         "RollcallNode",
         uses: nio + ["RollcallClient", "RollcallModel", "RollcallShards", "Logging", "ServiceLifecycle"]),
     library(
-        "RollcallTesting", uses: ["RollcallClient", "RollcallModel", "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded"]),
+        "RollcallTesting", uses: ["RollcallClient", "RollcallModel", "NIOConcurrencyHelpers"]),
     library("Spawning"),
     program(
         "rollcall",
@@ -136,9 +136,8 @@ package.targets += [
             + ["NIOEmbedded", "NIOTLS", "Yams"]),
     tests(
         "RollcallClientTests",
-        uses: sockets + ["RollcallBrowser", "RollcallClient", "RollcallModel", "TestSupport"]
-            + ["NIOEmbedded", "NIOWebSocket"], exclude: ["Text/golden.json"]),
-    tests("RollcallTestingTests", uses: ["RollcallTesting"]),
+        uses: sockets + ["RollcallBrowser", "RollcallClient", "RollcallModel", "RollcallTesting", "TestSupport"]
+            + ["NIOWebSocket"], exclude: ["Text/golden.json"]),
     tests(
         "RollcallNodeTests",
         uses: core + ["RollcallNode", "Metrics", "MetricsTestKit", "NIOConcurrencyHelpers", "ServiceLifecycle"]),

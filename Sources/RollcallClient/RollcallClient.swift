@@ -1,8 +1,7 @@
 // The client that an app holds, one for its signed-in user. Except for `async` methods, every call returns at once and
-// may come from any thread or actor; the work is done on the client's event loop.
+// may come from any thread or actor; the work is done on the client's queue.
 
 import NIOConcurrencyHelpers
-package import NIOCore
 import NIOPosix
 
 /// A device's connection to Rollcall: observes presence and typing, and reports this device's own.
@@ -22,7 +21,7 @@ import NIOPosix
 /// The client lives until it is closed, or until the app holds neither the client nor an iterator of its streams, nor
 /// one of its typing inputs. Then it says goodbye, and this device no longer counts for its user's presence.
 public final class RollcallClient: Sendable {
-    let engine: EngineHandle
+    let engine: Engine
     let options: ClientOptions
 
     /// Creates a client for the workers at one address. It does nothing until ``connect()``.
@@ -52,51 +51,31 @@ public final class RollcallClient: Sendable {
         urls: [String], device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
     ) {
-        let certificates = options.trustedCertificates
-        self.init(
-            urls: urls, device: device, options: options, token: TokenSource(token),
-            on: MultiThreadedEventLoopGroup.singleton.next(), by: .system, jitter: .system
-        ) { address, loop, owner in
-            let wire = WebSocketWire(on: loop, owner: owner)
-            wire.connect(to: address, trusting: certificates)
+        let (loop, certificates) = (MultiThreadedEventLoopGroup.singleton.next(), options.trustedCertificates)
+        self.init(urls: urls, device: device, options: options, token: TokenSource(token), in: .on(loop)) {
+            let wire = WebSocketWire(on: loop, owner: $1)
+            wire.connect(to: $0, trusting: certificates)
             return wire
         }
     }
 
-    /// Creates a client that reaches its worker without a URL.
+    /// Creates a client that runs in this environment only.
     ///
     /// - Parameters:
-    ///   - loop: the event loop of the client and its wires.
-    ///   - clock: the client's clock.
+    ///   - urls: `nil` for a worker that is reached without a URL.
     ///   - dial: makes a wire to the worker.
-    package convenience init(
-        device: DeviceID?, options: ClientOptions, token: @escaping @Sendable () async throws -> String,
-        on loop: any EventLoop, by clock: SteadyClock = .system, jitter: Jitter = .system, dial: @escaping Dial
-    ) {
-        self.init(
-            by: .success(Route(options)), device: device, options: options, token: TokenSource(token), on: loop,
-            by: clock,
-            jitter: jitter, dial: dial)
-    }
-
-    /// Creates a client that uses no other event loop, clock or source of randomness than these.
-    package convenience init(
-        urls: [String], device: DeviceID?, options: ClientOptions, token: TokenSource,
-        on loop: any EventLoop, by clock: SteadyClock, jitter: Jitter, dial: @escaping Dial
-    ) {
-        var random = jitter
-        let route = Result { () throws(RollcallError) in try Route(urls: urls, options, using: &random) }
-        self.init(
-            by: route, device: device, options: options, token: token, on: loop, by: clock, jitter: jitter, dial: dial)
-    }
-
-    private init(
-        by route: Result<Route, RollcallError>, device: DeviceID?, options: ClientOptions,
-        token: TokenSource, on loop: any EventLoop, by clock: SteadyClock, jitter: Jitter, dial: @escaping Dial
+    package init(
+        urls: [String]? = nil, device: DeviceID?, options: ClientOptions, token: TokenSource,
+        in environment: Environment, dial: @escaping Dial
     ) {
         self.options = options
-        engine = EngineHandle(on: loop, by: clock, jitter: jitter, options: options) { engine in
-            Connection(by: route, device: device, token: token, dial: dial, in: engine)
+        var random = environment.jitter
+        let route = Result { () throws(RollcallError) in
+            try urls.map { urls throws(RollcallError) in try Route(urls: urls, options, using: &random) }
+                ?? Route(options)
+        }
+        engine = Engine(options, in: environment) {
+            Connection(by: route, device: device, token: token, dial: dial, in: $0)
         }
     }
 
@@ -152,7 +131,7 @@ extension RollcallClient {
     /// checks whether its connection still works, and reconnects if there is no answer within three seconds. A connection
     /// attempt that has lasted two seconds begins again, once.
     public func networkChanged() {
-        engine.run { $0.connection.networkChanged() }
+        engine.run { $0.networkChanged() }
     }
 
     /// Calls ``ClientOptions/names`` again for the users whom the app did not know: call it when contacts have been
@@ -223,7 +202,7 @@ extension RollcallClient {
     /// clock on this device does not matter. If the worker's clock is set, this follows within a minute while presence
     /// is observed in the foreground, and otherwise after the next reconnect.
     public var serverTime: Timestamp? {
-        engine.shared.withLockedValue { $0.clock.time(at: engine.clock.now) }
+        engine.shared.withLockedValue { $0.clock.time(at: engine.now) }
     }
 
     /// Since when what the client shows of others may be old, because the connection is down: when something last arrived,
@@ -279,8 +258,8 @@ extension RollcallClient {
 
 // For tests.
 extension RollcallClient {
-    /// Whether messages wait because of the worker's rate limit. On the client's loop only.
-    package var isBehind: Bool { engine.read { $0.isBehind } ?? false }
+    /// Whether messages wait because of the worker's rate limit. On the client's queue only.
+    package var isBehind: Bool { engine.isBehind }
 
     /// Whether a call to the app, for a token or a name, has not returned yet.
     package nonisolated(nonsending) var isAwaitingItsApp: Bool {

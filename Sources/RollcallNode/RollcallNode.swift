@@ -78,9 +78,10 @@ public final class RollcallNode: Service {
     public func client(
         user: UserID, device: DeviceID, options: ClientOptions = ClientOptions()
     ) -> RollcallClient {
+        let loop = group.next()
         let client = RollcallClient(
-            device: device, options: options, token: { user.description }, on: group.next()
-        ) { [local] _, loop, owner in
+            device: device, options: options, token: TokenSource { user.description }, in: .on(loop)
+        ) { [local] _, owner in
             let wire = LocalWire(of: user, on: loop, owner: owner)
             wire.connect(to: local)
             return wire

@@ -1,43 +1,43 @@
 // The connection of a client to a fake worker, and the worker's end of it.
 
-internal import NIOCore
 internal import RollcallClient
 
-/// One connection. Used on the fake worker's loop only.
-final class FakeWire: Wire {
-    let mayDieSilently = false
+/// One connection. Used on the fake worker's queue only.
+final class FakeWire: Wire, @unchecked Sendable {
+    let mayDieSilently: Bool
     let user: UserID
     /// `nil` before the hello.
     var device: DeviceID?
     /// The conversations that the client has joined, and whether it asked for their members.
     var joined: [ConversationID: Bool] = [:]
     var watched: Set<UserID> = []
-
-    private let loop: any EventLoop
-    private weak var owner: (any WireOwner)?
-    private weak var world: World?
+    /// `nil` while the connection is not open.
+    weak var world: World?
+    private(set) weak var owner: (any WireOwner)?
+    private let time: VirtualTime
     private var unsent: [ClientRequest] = []
     private var isOver = false
 
-    init(of user: UserID, on loop: any EventLoop, owner: any WireOwner) {
+    /// Connects in the next tick.
+    init(of user: UserID, to world: World, owner: any WireOwner) {
+        world.attempts += 1
+        mayDieSilently = world.isNetwork
         self.user = user
-        self.loop = loop
         self.owner = owner
-    }
-
-    /// Connects in the next tick of the loop.
-    func connect(to world: World) {
-        soon {
-            guard world.isReachable else { return self.finish(.notReached(nil)) }
-            self.world = world
-            world.opened(self)
-            self.owner?.wireOpened(self)
+        time = world.time
+        soon { [unowned self] in
+            switch world.listening {
+            case .accepts:
+                self.world = world
+                world.sessions.append(self)
+                self.owner?.wireOpened(self)
+            case .refuses: finish(.notReached(nil))
+            case .isSilent: break
+            }
         }
     }
 
-    func send(_ request: ClientRequest) {
-        unsent.append(request)
-    }
+    func send(_ request: ClientRequest) { unsent.append(request) }
 
     func flush() {
         let requests = unsent
@@ -59,12 +59,15 @@ final class FakeWire: Wire {
     // MARK: The worker's end
 
     func tell(_ message: ServerMessage) {
-        soon { self.owner?.wireReceived(self, message) }
+        soon { [self] in
+            owner?.wireHeard(self)
+            owner?.wireReceived(self, message)
+        }
     }
 
     func end(_ ending: Ending) {
         world = nil
-        soon { self.finish(ending) }
+        soon { [self] in finish(ending) }
     }
 
     private func finish(_ ending: Ending) {
@@ -72,7 +75,7 @@ final class FakeWire: Wire {
         owner?.wireEnded(self, how: ending)
     }
 
-    private func soon(_ body: @escaping () -> Void) {
-        loop.assumeIsolated().execute { if !self.isOver { body() } }
+    func soon(_ body: @escaping @Sendable () -> Void) {
+        time.soon { [weak self] in if let self, !isOver { body() } }
     }
 }

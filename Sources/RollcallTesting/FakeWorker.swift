@@ -2,8 +2,6 @@
 // when the test says so, so a test always runs in the same way.
 
 internal import NIOConcurrencyHelpers
-internal import NIOCore
-internal import NIOEmbedded
 @_exported public import RollcallClient
 
 /// A fake worker that a test controls, with real ``RollcallClient``s.
@@ -23,30 +21,27 @@ internal import NIOEmbedded
 /// actor. What takes time (debounce, inactivity, reconnects) happens in ``passes(_:)``. If the app's code runs
 /// elsewhere, wait with ``until(_:)``.
 public final class FakeWorker: Sendable {
-    let loop: NIOAsyncTestingEventLoop
-    private let world: NIOLoopBoundBox<World>
-    private let clock: SteadyClock
-    /// The moments for which timers are set.
-    private let appointments = NIOLockedValueBox<Set<ContinuousClock.Instant>>([])
+    let world: World
+    let time = VirtualTime()
     private let clients = NIOLockedValueBox<[Weak]>([])
+    private let awaitsApp: Bool
     /// Whether the app has not returned a token or a name although it was waited for long enough.
-    private let isAppWaiting = NIOLockedValueBox(false)
+    private let isAppWaiting: NIOLockedValueBox<Bool>
 
     private struct Weak: Sendable {
         weak var client: RollcallClient?
     }
 
     /// - Parameter time: the time on the worker's clock at the start of the test.
-    public init(at time: Timestamp = Timestamp(milliseconds: 1_784_600_000_000)) {
-        let loop = NIOAsyncTestingEventLoop()
-        let start = ContinuousClock.now
-        clock = SteadyClock {
-            start + .nanoseconds(loop.now.uptimeNanoseconds)
-        } note: { [appointments] instant in
-            appointments.withLockedValue { _ = $0.insert(instant) }
-        }
-        world = NIOLoopBoundBox.makeBoxSendingValue(World(on: loop, by: clock, at: time), eventLoop: loop)
-        self.loop = loop
+    public convenience init(at time: Timestamp = Timestamp(milliseconds: 1_784_600_000_000)) {
+        self.init(at: time, awaitsApp: true)
+    }
+
+    /// - Parameter awaitsApp: false for a test that is about an app that does not answer.
+    init(at epoch: Timestamp, awaitsApp: Bool) {
+        world = World(time, at: epoch)
+        self.awaitsApp = awaitsApp
+        isAppWaiting = NIOLockedValueBox(!awaitsApp)
     }
 
     /// Returns a client of this worker, as the app under test would create it. It is not connected yet.
@@ -57,12 +52,8 @@ public final class FakeWorker: Sendable {
         token: (@Sendable () async throws -> String)? = nil
     ) -> RollcallClient {
         let client = RollcallClient(
-            device: device, options: options, token: token ?? { user.text }, on: loop, by: clock
-        ) { [world] _, loop, owner in
-            let wire = FakeWire(of: user, on: loop, owner: owner)
-            wire.connect(to: world.value)
-            return wire
-        }
+            device: device, options: options, token: TokenSource(token ?? { user.text }), in: time.environment
+        ) { [world] in FakeWire(of: user, to: world, owner: $1) }
         clients.withLockedValue { $0.append(Weak(client: client)) }
         return client
     }
@@ -78,59 +69,38 @@ extension FakeWorker {
     /// Lets time pass. Timers that expire in it fire one by one, each at its moment, with all their consequences.
     public nonisolated(nonsending) func passes(_ time: Duration) async {
         await settles()
-        let end = clock.now + time
-        while let next = nextAppointment(by: end) {
-            await advance(to: next)
+        let end = self.time.now + time
+        while let next = self.time.next, next <= end {
+            await self.time.advance(to: next)
             await settles()
         }
-        await advance(to: end)
+        await self.time.advance(to: end)
         await settles()
-    }
-
-    private nonisolated(nonsending) func advance(to instant: ContinuousClock.Instant) async {
-        await loop.advanceTime(by: TimeAmount(max(.zero, instant - clock.now)))
-    }
-
-    /// Returns the next moment for which a timer is set, and drops past ones.
-    private func nextAppointment(by end: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        let now = clock.now
-        return appointments.withLockedValue { appointments in
-            appointments = appointments.filter { $0 > now }
-            return appointments.min().flatMap { $0 <= end ? $0 : nil }
-        }
     }
 
     /// Waits until everything has happened that needs no time. The other methods do so themselves. Call it after the
     /// test has done something to its app or its client.
     ///
-    /// If the app was asked for a token or a name, this waits for the answer: up to ten seconds of real time, or longer
-    /// if the machine is so busy that the app could hardly run. After that, the app counts as waiting for the test, and
-    /// ``until(_:)`` can be used to wait for its answer.
+    /// If the app was asked for a token or a name, this waits for the answer, at most ten seconds of real time. After
+    /// that, the app counts as waiting for the test, and ``until(_:)`` can be used to wait for its answer.
     public nonisolated(nonsending) func settles() async {
-        let isWaiting = isAppWaiting.withLockedValue { $0 }
-        let end = ContinuousClock.now + (isWaiting ? .zero : Self.patience)
-        var turnsLeft = isWaiting ? 0 : Self.fewestTurns
-        var isSettled = false
-        while !isSettled {
-            let wasAsked = await isAppAsked
+        let end = ContinuousClock.now + (isAppWaiting.withLockedValue { $0 } ? .zero : Self.patience)
+        var (wasAsked, isAsked) = (false, await isAppAsked)
+        repeat {
+            if wasAsked { try? await Task.sleep(for: .milliseconds(5)) }
             for _ in 0..<Self.rounds { await everyoneTakesATurn() }
-            let isAsked = await isAppAsked
-            isSettled = !wasAsked && !isAsked || ContinuousClock.now > end && turnsLeft <= 0
-            turnsLeft -= 1
-            isAppWaiting.withLockedValue { $0 = isAsked && isSettled }
-            if isAsked && !isSettled { try? await Task.sleep(for: .milliseconds(5)) }
-        }
+            (wasAsked, isAsked) = (isAsked, await isAppAsked)
+        } while (wasAsked || isAsked) && ContinuousClock.now < end
+        isAppWaiting.withLockedValue { $0 = isAsked || !awaitsApp }
     }
 
     /// Waits until a condition of the app holds, on any thread. No time passes for the app's clients.
     ///
-    /// - Returns: whether the condition held within ten seconds of real time, or longer on a very busy machine.
+    /// - Returns: whether the condition held within ten seconds of real time.
     public nonisolated(nonsending) func until(_ condition: () async -> Bool) async -> Bool {
         let end = ContinuousClock.now + Self.patience
-        var turnsLeft = Self.fewestTurns
         while await !condition() {
-            guard ContinuousClock.now < end || turnsLeft > 0 else { return false }
-            turnsLeft -= 1
+            guard ContinuousClock.now < end else { return false }
             await settles()
             try? await Task.sleep(for: .milliseconds(1))
         }
@@ -139,16 +109,12 @@ extension FakeWorker {
 
     /// How often the app's tasks and the clients may react to each other without time passing.
     private static let rounds = 16
-    /// How long the app may take to return a token or a name before it counts as waiting for the test itself.
     private static let patience = Duration.seconds(10)
-    /// How many rounds, some milliseconds apart, the app must at least have had in that time. On a machine where other
-    /// processes use all threads, ten seconds may pass without one.
-    private static let fewestTurns = 100
 
-    /// Runs the clients' loop, and then everything that waits on the caller's actor. That includes what the clients
+    /// Runs the clients' queue, and then everything that waits on the caller's actor. That includes what the clients
     /// have sent there, since it is queued on that actor directly and in order.
     private nonisolated(nonsending) func everyoneTakesATurn() async {
-        await loop.run()
+        await time.perform {}
         await Task.yield()
     }
 
@@ -166,21 +132,21 @@ extension FakeWorker {
 // Connections.
 extension FakeWorker {
     /// Ends every connection without a close frame, as in a tunnel. Clients can reconnect at once.
-    public nonisolated(nonsending) func drops() async { await happens { $0.drop() } }
+    public nonisolated(nonsending) func drops() async { await happens { $0.endAll(.lost(nil)) } }
 
     /// Makes the worker unreachable: every connection is lost, and none can be opened before ``comesBack()``.
     public nonisolated(nonsending) func goesAway() async {
         await happens {
-            $0.isReachable = false
-            $0.drop()
+            $0.listening = .refuses
+            $0.endAll(.lost(nil))
         }
     }
 
     /// Makes the worker reachable again.
-    public nonisolated(nonsending) func comesBack() async { await happens { $0.isReachable = true } }
+    public nonisolated(nonsending) func comesBack() async { await happens { $0.listening = .accepts } }
 
     /// Closes every connection with this code.
-    public nonisolated(nonsending) func closes(_ code: CloseCode) async { await happens { $0.close(code) } }
+    public nonisolated(nonsending) func closes(_ code: CloseCode) async { await happens { $0.endAll(.closed(code)) } }
 
     /// Sets the members of a conversation. From then on, only they may join it.
     public nonisolated(nonsending) func setMembers(_ members: [UserID: String], of conversation: ConversationID) async {
@@ -195,7 +161,7 @@ extension FakeWorker {
 
     /// Returns the users who are typing in a conversation, as seen by another user.
     public nonisolated(nonsending) func typists(in conversation: ConversationID) async -> [UserID] {
-        await ask { $0.typists[conversation, default: []].map(\.user) }
+        await ask { $0.typists(in: conversation).map(\.user) }
     }
 
     /// Returns a user's status, as seen by another user.
@@ -213,10 +179,43 @@ extension FakeWorker {
         _ question: @escaping @Sendable (World) -> Answer
     ) async -> Answer {
         await settles()
-        do {
-            return try await loop.executeInContext { [world] in question(world.value) }
-        } catch {
-            preconditionFailure("a question that throws nothing threw \(error)")
+        return await time.perform { [world] in question(world) }
+    }
+}
+
+/// Another user of a ``FakeWorker``, controlled by the test. Its methods return when the app under test has reacted.
+public struct FakePerson: Sendable {
+    public let user: UserID
+    public let name: String?
+    let worker: FakeWorker
+
+    /// Starts to type, and continues until ``stops(in:)``.
+    public nonisolated(nonsending) func types(in conversation: ConversationID) async {
+        await worker.happens { $0.typed(by: user, named: name, on: nil, true, in: conversation) }
+    }
+
+    /// Stops typing.
+    public nonisolated(nonsending) func stops(in conversation: ConversationID) async {
+        await worker.happens { $0.typed(by: user, named: name, on: nil, false, in: conversation) }
+    }
+
+    /// Becomes online.
+    public nonisolated(nonsending) func comes() async { await become(.active) }
+
+    /// Becomes away, as if the app stayed open without input.
+    public nonisolated(nonsending) func idles() async { await become(.idle) }
+
+    /// Goes offline, last seen now.
+    public nonisolated(nonsending) func goes() async { await was(lastSeen: .zero) }
+
+    /// Makes the user offline, last seen this long ago.
+    public nonisolated(nonsending) func was(lastSeen ago: Duration) async {
+        await worker.happens {
+            $0.changed(to: nil, user, on: nil, lastSeen: $0.now.advanced(by: .zero - ago), isShown: true)
         }
+    }
+
+    private nonisolated(nonsending) func become(_ state: DeviceState) async {
+        await worker.happens { $0.changed(to: state, user, on: nil, lastSeen: $0.now) }
     }
 }

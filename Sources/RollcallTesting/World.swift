@@ -1,38 +1,48 @@
 // The state and the answers of a fake worker: the protocol, without anything that needs Redis or a second process.
 
-internal import NIOCore
 internal import RollcallClient
 
-/// Presence, typing, members and sessions. Used on the fake worker's loop only.
-final class World {
-    static let expiry: Int64 = 3000
-    /// How long a device whose connection was lost keeps its state.
-    static let grace = Duration.seconds(5)
+/// Presence, typing, members and sessions. Used on the fake worker's queue only.
+final class World: @unchecked Sendable {
+    /// How it answers attempts to connect.
+    enum Listening {
+        case accepts
+        case refuses
+        case isSilent
+    }
 
-    let loop: any EventLoop
-    private let clock: SteadyClock
-    var isReachable = true
-    private let start: Timestamp
+    private static let expiry = Duration.seconds(3)
+    /// How long a device whose connection was lost keeps its state.
+    private static let grace = Duration.seconds(5)
+
+    let time: VirtualTime
+    var listening = Listening.accepts
+    /// Whether connections may die silently, so that clients expect pings.
+    var isNetwork = false
+    var limits = ServerMessage.Limits(
+        watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 50, messageBurst: 200)
+    /// What is done with each request instead of ``answer(_:from:)``.
+    var script: ((ClientRequest, FakeWire) -> Void)?
+    var sessions: [FakeWire] = []
+    var attempts = 0
+    /// The worker's clock at the start.
+    var epoch: Timestamp
     private(set) var heard: [ClientMessage] = []
-    private(set) var typists: [ConversationID: [Typist]] = [:]
-    /// The devices that type in a conversation. The device of a ``FakePerson`` is `nil`.
-    private var typingDevices: [ConversationID: [UserID: Set<DeviceID?>]] = [:]
+    /// Who types in a conversation, and on which devices. The device of a ``FakePerson`` is `nil`.
+    private var typing: [ConversationID: [(typist: Typist, devices: Set<DeviceID?>)]] = [:]
     private var states: [UserID: [DeviceID?: DeviceState]] = [:]
     private var presences: [UserID: Presence] = [:]
     private var members: [ConversationID: [UserID: String]] = [:]
-    private var sessions: [FakeWire] = []
     /// The newest session of each device.
     private var lastSessions: [UserID: [DeviceID: FakeWire]] = [:]
     private var versions: Int64 = 0
-    private var repeats: [ConversationID: Scheduled<Void>] = [:]
+    private var repeats: [ConversationID: () -> Void] = [:]
 
-    init(on loop: any EventLoop, by clock: SteadyClock, at time: Timestamp) {
-        self.loop = loop
-        self.clock = clock
-        start = time
+    init(_ time: VirtualTime, at epoch: Timestamp) {
+        (self.time, self.epoch) = (time, epoch)
     }
 
-    var time: Timestamp { start.advanced(by: .nanoseconds(Int64(loop.now.uptimeNanoseconds))) }
+    var now: Timestamp { epoch.advanced(by: time.sinceStart) }
 
     func presence(of user: UserID) -> Presence {
         presences[user] ?? Presence(user: user, status: .offline, lastSeen: nil, updatedAt: nil, version: 0)
@@ -40,16 +50,8 @@ final class World {
 
     // MARK: Events
 
-    func opened(_ session: FakeWire) {
-        sessions.append(session)
-    }
-
-    func drop() {
-        for session in sessions { ended(session, .lost(nil)) }
-    }
-
-    func close(_ code: CloseCode) {
-        for session in sessions { ended(session, .closed(code)) }
+    func endAll(_ ending: Ending) {
+        for session in sessions { ended(session, ending) }
     }
 
     /// - Parameter ending: what the client is notified of; `nil` if it ended the connection itself.
@@ -59,10 +61,8 @@ final class World {
             for conversation in session.joined.keys.sorted() {
                 typed(by: session.user, on: device, false, in: conversation)
             }
-            let lost = time
-            _ = loop.schedule(at: clock.now + Self.grace, by: clock) { [weak self] in
-                self?.graceEnded(for: session, lostAt: lost)
-            }
+            let lost = now
+            _ = time.at(time.now + Self.grace) { [weak self] in self?.graceEnded(for: session, lostAt: lost) }
         }
         if let ending { session.end(ending) }
     }
@@ -88,7 +88,7 @@ final class World {
 
     private func became(_ status: PresenceStatus, _ user: UserID, lastSeen: Timestamp) {
         versions += 1
-        let presence = Presence(user: user, status: status, lastSeen: lastSeen, updatedAt: time, version: versions)
+        let presence = Presence(user: user, status: status, lastSeen: lastSeen, updatedAt: now, version: versions)
         presences[user] = presence
         for session in sessions where sees(user, session) { session.tell(.presence([presence])) }
     }
@@ -99,20 +99,19 @@ final class World {
         in conversation: ConversationID
     ) {
         if isTyping, let members = members[conversation], members[user] == nil { return }
-        var devices = typingDevices[conversation]?[user] ?? []
-        if isTyping { devices.insert(device) } else { devices.remove(device) }
-        typingDevices[conversation, default: [:]][user] = devices.isEmpty ? nil : devices
-        var typists = self.typists[conversation] ?? []
-        let index = typists.firstIndex { $0.user == user }
-        guard devices.isEmpty != (index == nil) else { return }
-        if let index {
-            typists.remove(at: index)
-        } else {
-            typists.append(named(Typist(user: user, name: name), in: conversation))
+        var rows = typing[conversation] ?? []
+        let before = rows.count
+        if let index = rows.firstIndex(where: { $0.typist.user == user }) {
+            if isTyping { rows[index].devices.insert(device) } else { rows[index].devices.remove(device) }
+            if rows[index].devices.isEmpty { rows.remove(at: index) }
+        } else if isTyping {
+            rows.append((Typist(user: user, name: name ?? members[conversation]?[user]), [device]))
         }
-        self.typists[conversation] = typists
-        tellTyping(in: conversation)
+        typing[conversation] = rows
+        if rows.count != before { tellTyping(in: conversation) }
     }
+
+    func typists(in conversation: ConversationID) -> [Typist] { typing[conversation]?.map(\.typist) ?? [] }
 
     func setMembers(_ members: [UserID: String], of conversation: ConversationID) {
         self.members[conversation] = members
@@ -124,20 +123,22 @@ final class World {
                 tellMembers(of: conversation, to: session)
             }
         }
-        let remaining = typists[conversation, default: []].filter { members[$0.user] != nil }
-        guard remaining.count != typists[conversation, default: []].count else { return }
-        typists[conversation] = remaining
-        typingDevices[conversation] = typingDevices[conversation]?.filter { members[$0.key] != nil }
-        tellTyping(in: conversation)
+        let before = typists(in: conversation).count
+        typing[conversation]?.removeAll { members[$0.typist.user] == nil }
+        if typists(in: conversation).count != before { tellTyping(in: conversation) }
     }
 
     // MARK: Messages from clients
 
     func received(_ request: ClientRequest, from session: FakeWire) {
         heard.append(request.message)
+        script.map { $0(request, session) } ?? answer(request, from: session)
+    }
+
+    func answer(_ request: ClientRequest, from session: FakeWire) {
         switch request.message {
         case .hello(let hello): welcome(session, hello)
-        case .state(let state): changed(to: state, session.user, on: session.device, lastSeen: time)
+        case .state(let state): changed(to: state, session.user, on: session.device, lastSeen: now)
         case .watch(let users):
             session.watched.formUnion(users)
             session.tell(.presence(users.map(presence)))
@@ -150,11 +151,11 @@ final class World {
             typed(by: session.user, on: session.device, false, in: conversation)
         case .typing(let conversation, let typing):
             typed(by: session.user, on: session.device, typing, in: conversation)
-        case .ping: session.tell(.pong(time: time))
+        case .ping: session.tell(.pong(time: now))
         case .token: break
         case .goodbye:
             ended(session, .closed(.normal))
-            graceEnded(for: session, lostAt: time)
+            graceEnded(for: session, lostAt: now)
         }
         if let id = request.id { session.tell(.ack(id)) }
     }
@@ -167,12 +168,9 @@ final class World {
         session.tell(
             .welcome(
                 .init(
-                    user: session.user, device: device, session: "fake", worker: "fake", time: time,
-                    ping: 10_000, typing: .init(expiry: Self.expiry, throttle: 1000),
-                    limits: .init(
-                        watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 50,
-                        messageBurst: 200))))
-        changed(to: hello.state, session.user, on: device, lastSeen: time)
+                    user: session.user, device: device, session: "fake", worker: "fake", time: now, ping: 10_000,
+                    typing: .init(expiry: Self.expiry.milliseconds, throttle: 1000), limits: limits)))
+        changed(to: hello.state, session.user, on: device, lastSeen: now)
         if let earlier, sessions.contains(where: { $0 === earlier }) { ended(earlier, .closed(.replaced)) }
     }
 
@@ -184,7 +182,7 @@ final class World {
             return false
         }
         session.joined[conversation] = presence
-        session.tell(typing(in: conversation, for: session))
+        session.tell(message(about: conversation, for: session))
         if presence { tellMembers(of: conversation, to: session) }
         return true
     }
@@ -210,22 +208,15 @@ final class World {
     /// Sends who is typing, and repeats it while it lasts, as a worker does for clients that drop what is not repeated.
     private func tellTyping(in conversation: ConversationID) {
         for session in sessions where session.joined[conversation] != nil {
-            session.tell(typing(in: conversation, for: session))
+            session.tell(message(about: conversation, for: session))
         }
-        repeats.removeValue(forKey: conversation)?.cancel()
-        guard typists[conversation]?.isEmpty == false else { return }
-        repeats[conversation] = loop.schedule(at: clock.now + .milliseconds(Self.expiry), by: clock) { [weak self] in
-            self?.tellTyping(in: conversation)
-        }
+        repeats.removeValue(forKey: conversation)?()
+        if typists(in: conversation).isEmpty { return }
+        repeats[conversation] = time.at(time.now + Self.expiry) { [weak self] in self?.tellTyping(in: conversation) }
     }
 
-    private func typing(in conversation: ConversationID, for session: FakeWire) -> ServerMessage {
-        let others = typists[conversation, default: []].filter { $0.user != session.user }
-        return .typing(
-            .init(conversation: conversation, users: Array(others.prefix(10)), count: others.count))
-    }
-
-    private func named(_ typist: Typist, in conversation: ConversationID) -> Typist {
-        Typist(user: typist.user, name: typist.name ?? members[conversation]?[typist.user])
+    private func message(about conversation: ConversationID, for session: FakeWire) -> ServerMessage {
+        let others = typists(in: conversation).filter { $0.user != session.user }
+        return .typing(.init(conversation: conversation, users: Array(others.prefix(10)), count: others.count))
     }
 }

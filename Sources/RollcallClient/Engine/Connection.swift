@@ -1,8 +1,6 @@
 // The life of the connection: a token, a wire, hello, welcome, and after each end what ``Route`` decides. There is at
 // most one attempt at a time; events of an earlier attempt's wire are ignored.
 
-import NIOCore
-
 /// Whether a connection is alive. After two of the worker's ping intervals of silence the client asks, and waits for one.
 struct Liveness {
     enum Judgement: Equatable {
@@ -68,8 +66,8 @@ struct Liveness {
     }
 }
 
-/// Keeps the client connected. Used on its loop only.
-final class Connection {
+/// Keeps the client connected. Used on its queue only.
+final class Connection: @unchecked Sendable {
     private enum Stage {
         case idle
         case authenticating
@@ -119,11 +117,11 @@ final class Connection {
         tokens = token
         options = engine.options
         random = engine.random
-        attemptBegan = engine.clock.now
-        lastHeard = engine.clock.now
+        attemptBegan = engine.now
+        lastHeard = engine.now
     }
 
-    private var clock: SteadyClock { engine.clock }
+    private var now: ContinuousClock.Instant { engine.now }
 
     private var wire: (any Wire)? {
         switch stage {
@@ -165,9 +163,9 @@ final class Connection {
         case .waiting, .authenticating:
             begin()
         case .connected:
-            judge { $0.doubted(at: clock.now) }
+            judge { $0.doubted(at: now) }
         case .opening, .greeting:
-            guard !isRestarted, clock.now >= attemptBegan + Self.oldAttempt else { return }
+            guard !isRestarted, now >= attemptBegan + Self.oldAttempt else { return }
             end()
             isRestarted = true
             begin()
@@ -182,7 +180,7 @@ final class Connection {
     }
 
     private func ping() {
-        pings.append(clock.now)
+        pings.append(now)
         engine.outbox.spend()
         send([ClientRequest(.ping)])
     }
@@ -259,7 +257,7 @@ extension Connection {
             self.token = nil
         }
         guard token == nil else { return open() }
-        stageEnd = clock.now + options.connectTimeout
+        stageEnd = now + options.connectTimeout
         become(.authenticating, .connecting)
         askForToken { [self] in tokenCame($0) }
     }
@@ -267,7 +265,7 @@ extension Connection {
     private func tokenCame(_ result: Result<String, any Error>) {
         switch result {
         case .success(let text):
-            token = (text, clock.now)
+            token = (text, now)
             open()
         case .failure(let error):
             decide { $0.tokenFailed(error, using: &random) }
@@ -278,15 +276,15 @@ extension Connection {
         change { $0.opening() }
         guard case .success(let route) = route else { return }
         pings = []
-        attemptBegan = clock.now
+        attemptBegan = now
         stageEnd = attemptBegan + route.timeLimit(atMost: options.connectTimeout)
-        become(.opening(dial(route.address, engine.loop, self)), .connecting)
+        become(.opening(dial(route.address, self)), .connecting)
     }
 
     private func ended(_ ending: Ending) {
         var held = Duration.zero
-        if case .connected(_, _, let since) = stage { held = clock.now - since }
-        let age = token.map { clock.now - $0.since } ?? .zero
+        if case .connected(_, _, let since) = stage { held = now - since }
+        let age = token.map { now - $0.since } ?? .zero
         end()
         decide { $0.ended(ending, held: held, tokenAge: age, using: &random) }
     }
@@ -303,7 +301,7 @@ extension Connection {
             become(.failed, .failed(error))
         case .retry(let pause, let freshToken, let reason):
             if freshToken { token = nil }
-            stageEnd = clock.now + pause
+            stageEnd = now + pause
             become(.waiting, .waiting(pause, because: reason))
         }
     }
@@ -325,28 +323,28 @@ extension Connection: WireOwner {
 
     func wireHeard(_ wire: any Wire) {
         guard wire === self.wire else { return }
-        lastHeard = clock.now
+        lastHeard = now
         judge {
-            $0.heard(at: clock.now)
+            $0.heard(at: now)
             return .alive
         }
     }
 
     func wireReceived(_ wire: any Wire, _ message: ServerMessage) {
         guard wire === self.wire, isOpen else { return }
-        lastHeard = clock.now
+        lastHeard = now
         switch message {
         case .welcome(let welcome):
             welcomed(welcome, on: wire)
         case .goodbye(let goodbye):
             change { $0.goodbyeReceived(goodbye) }
         case .pong(let time):
-            let asked = pings.isEmpty ? clock.now : pings.removeFirst()
+            let asked = pings.isEmpty ? now : pings.removeFirst()
             judge {
-                $0.answered(asked, at: clock.now)
+                $0.answered(asked, at: now)
                 return .alive
             }
-            engine.timeHeard(time, age: clock.now - asked)
+            engine.timeHeard(time, age: now - asked)
         case .presence, .typing, .members, .removed, .ack, .error:
             engine.messageReceived(message)
         }
@@ -361,11 +359,11 @@ extension Connection: WireOwner {
         isRestarted = false
         change { $0.welcomed() }
         let interval = Duration.milliseconds(min(max(welcome.ping, 100), 3_600_000))
-        let liveness = wire.mayDieSilently ? Liveness(interval: interval, at: clock.now) : nil
+        let liveness = wire.mayDieSilently ? Liveness(interval: interval, at: now) : nil
         engine.welcomed(welcome)
         stageEnd = liveness?.deadline
         become(
-            .connected(wire, liveness, since: clock.now),
+            .connected(wire, liveness, since: now),
             .connected(
                 Session(
                     user: welcome.user, device: welcome.device, session: welcome.session, worker: welcome.worker)))
@@ -376,15 +374,13 @@ extension Connection: WireOwner {
 // Tokens.
 extension Connection {
     /// - Parameter answered: called unless the question is replaced or withdrawn first.
-    private func askForToken(_ answered: @escaping (Result<String, any Error>) -> Void) {
+    private func askForToken(_ answered: @escaping @Sendable (Result<String, any Error>) -> Void) {
         withdrawQuestion()
         isAwaitingToken = true
-        let heard = NIOLoopBound((connection: self, answered: answered), eventLoop: engine.loop)
-        asking = tokens.ask { [question] result in
-            heard.eventLoop.execute {
-                let (connection, answered) = heard.value
-                guard question == connection.question else { return }
-                connection.withdrawQuestion()
+        asking = tokens.ask { [self, question, environment = engine.environment] result in
+            environment.run { [self] in
+                guard question == self.question else { return }
+                withdrawQuestion()
                 answered(result)
             }
         }
@@ -402,24 +398,24 @@ extension Connection {
     private func planRefresh() {
         let life = token.flatMap { TokenLife(of: $0.text) }
         let pause = engine.serverTime.flatMap { life?.refresh(at: $0, using: &random) }
-        refreshTime = pause.map { clock.now + $0 }
+        refreshTime = pause.map { now + $0 }
         engine.changed()
     }
 
     /// Asks for a fresh token, and again if the app does not answer in time.
     private func refreshToken() {
-        refreshTime = clock.now + options.connectTimeout
+        refreshTime = now + options.connectTimeout
         askForToken { [self] in refreshed(try? $0.get()) }
     }
 
     /// - Parameter fresh: `nil` if the app gave no token. The old one is still valid for a while.
     private func refreshed(_ fresh: String?) {
         if let fresh, isFresher(fresh) {
-            token = (fresh, clock.now)
+            token = (fresh, now)
             engine.tokenRefreshed(fresh)
             planRefresh()
         } else {
-            refreshTime = clock.now + TokenLife.pause
+            refreshTime = now + TokenLife.pause
             engine.changed()
         }
     }

@@ -1,18 +1,17 @@
-// The centre of the client, on one event loop: joins the connection with what is observed, typed and sent. Every public
-// call is passed to this loop and returns at once.
+// The centre of the client, on one queue: joins the connection with what is observed, typed and sent. Every public call is
+// passed to this queue and returns at once.
 
 import NIOConcurrencyHelpers
-import NIOCore
 
-/// A wait on the client's own clock. Created on any thread, used on the client's loop only.
+/// A wait on the client's own clock. Created on any thread, used on the client's queue only.
 final class Pause: @unchecked Sendable {
     fileprivate var deadline: ContinuousClock.Instant?
     /// Called with false if the client is closed.
     fileprivate var done: ((Bool) -> Void)?
 }
 
-/// The state of one client. Used on its loop only.
-final class Engine {
+/// The state of one client. Created on any thread, used on its queue only, except for ``run(_:)`` and ``shared``.
+final class Engine: @unchecked Sendable {
     /// What any thread may read.
     struct Shared {
         var state = ConnectionState.idle
@@ -21,13 +20,12 @@ final class Engine {
         var staleSince: ContinuousClock.Instant?
     }
 
-    let loop: any EventLoop
-    let clock: SteadyClock
+    let environment: Environment
     let options: ClientOptions
-    let shared: NIOLockedValueBox<Shared>
+    let shared = NIOLockedValueBox(Shared())
     private(set) var connection: Connection!
     private(set) lazy var people = People(in: self)
-    private(set) lazy var names = Names(options.names, on: loop) { [unowned self] in
+    private(set) lazy var names = Names(options.names, in: environment) { [unowned self] in
         Set(rooms.values.flatMap(\.users))
     } arrived: { [unowned self] in
         named.insert($0)
@@ -44,7 +42,8 @@ final class Engine {
     /// How to end each observation, by its mailbox.
     private(set) var observations: [ObjectIdentifier: (release: () -> Void, finish: () -> Void)] = [:]
     private var typingExpiry = Duration.seconds(3)
-    private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in deadlinePassed(at: clock.now) }
+    /// The one timer, and how to cancel it.
+    private var timer: (deadline: ContinuousClock.Instant, cancel: () -> Void)?
     private var isSettling = false
     /// Users whose names have come.
     private var named: Set<UserID> = []
@@ -61,22 +60,23 @@ final class Engine {
         static func == (left: Self, right: Self) -> Bool { false }
     }
 
-    init(
-        options: ClientOptions, shared: NIOLockedValueBox<Shared>, on loop: any EventLoop, by clock: SteadyClock,
-        jitter: Jitter, connection: (Engine) -> Connection
-    ) {
+    init(_ options: ClientOptions, in environment: Environment, connection: (Engine) -> Connection) {
         self.options = options
-        self.shared = shared
-        self.loop = loop
-        self.clock = clock
-        random = jitter
-        outbox = Outbox(at: clock.now)
+        self.environment = environment
+        random = environment.jitter
+        outbox = Outbox(at: environment.now())
         attention = Attention(idleAfter: options.idleAfter)
         self.connection = connection(self)
     }
 
+    /// Runs `body` on the client's queue. May be called on any thread; calls from one thread run in order.
+    func run(_ body: @escaping @Sendable (Engine) -> Void) {
+        environment.run { body(self) }
+    }
+
+    var now: ContinuousClock.Instant { environment.now() }
     var deviceState: DeviceState { attention.state }
-    var serverTime: Timestamp? { shared.withLockedValue { $0.clock.time(at: clock.now) } }
+    var serverTime: Timestamp? { shared.withLockedValue { $0.clock.time(at: now) } }
     /// Whether messages wait because of the worker's rate limit.
     var isBehind: Bool { connection.isOpen && outbox.isCut }
 
@@ -99,7 +99,7 @@ final class Engine {
         let finishing = observations.values
         observations = [:]
         rooms = [:]
-        alarm.set(nil)
+        setTimer(nil)
         for observation in finishing { observation.finish() }
     }
 }
@@ -110,7 +110,7 @@ extension Engine {
     func changed() {
         guard !isSettling, !isClosed else { return }
         isSettling = true
-        loop.assumeIsolated().execute { [weak self] in
+        environment.run { [weak self] in
             self?.isSettling = false
             self?.settle()
         }
@@ -131,18 +131,39 @@ extension Engine {
         for body in bodies { body() }
         flush()
         askTime()
-        setAlarm()
+        setTimer(deadline)
     }
 
-    /// One timer for everything that is due at some time.
-    private func setAlarm() {
+    /// When something is due next.
+    private var deadline: ContinuousClock.Instant? {
         var deadline = earliest(earliest(connection.deadline, people.deadline), attention.deadline)
         for room in rooms.values { deadline = earliest(deadline, room.deadline) }
         for stop in stops { deadline = earliest(deadline, stop.deadline) }
         for pause in pauses { deadline = earliest(deadline, pause.deadline) }
         if connection.isOpen { deadline = earliest(deadline, outbox.deadline) }
         if isTimeRead { deadline = earliest(deadline, shared.withLockedValue { $0.clock.deadline }) }
-        alarm.set(deadline)
+        return deadline
+    }
+
+    /// Moving the deadline later, the usual case, costs nothing: the timer fires at the earlier one and is then set again.
+    private func setTimer(_ deadline: ContinuousClock.Instant?) {
+        if let deadline, let timer, timer.deadline <= deadline { return }
+        timer?.cancel()
+        timer = deadline.map { deadline in
+            (deadline, environment.at(deadline) { [weak self] in self?.timerFired() })
+        }
+    }
+
+    private func timerFired() {
+        timer = nil
+        guard let deadline, deadline <= now else { return setTimer(deadline) }
+        deadlinePassed(at: now)
+    }
+
+    /// Handles that the machine may have slept, during which timers stand still.
+    private func woke() {
+        setTimer(nil)
+        changed()
     }
 
     private func deadlinePassed(at now: ContinuousClock.Instant) {
@@ -160,7 +181,7 @@ extension Engine {
     private func flush() {
         guard connection.isOpen else { return }
         outbox.state = deviceState
-        let requests = outbox.take(at: clock.now)
+        let requests = outbox.take(at: now)
         connection.send(requests)
         for request in requests {
             switch request.message {
@@ -185,8 +206,8 @@ extension Engine {
 
     private func askTime() {
         let isDue = shared.withLockedValue { shared in
-            guard isTimeRead, let deadline = shared.clock.deadline, clock.now >= deadline else { return false }
-            shared.clock.asked(at: clock.now)
+            guard isTimeRead, let deadline = shared.clock.deadline, now >= deadline else { return false }
+            shared.clock.asked(at: now)
             return true
         }
         if isDue { connection.askTime() }
@@ -194,7 +215,7 @@ extension Engine {
 
     /// - Parameter age: how long ago the worker may have stated it.
     func timeHeard(_ time: Timestamp, age: Duration = .zero) {
-        let hasMoved = shared.withLockedValue { $0.clock.heard(time, age: age, at: clock.now) }
+        let hasMoved = shared.withLockedValue { $0.clock.heard(time, age: age, at: now) }
         // Texts with times are out of date.
         if hasMoved { for pause in pauses { end(pause) } }
         changed()
@@ -202,10 +223,10 @@ extension Engine {
 
     func begin(_ pause: Pause, for duration: Duration, done: @escaping (Bool) -> Void) {
         guard !isClosed else { return done(false) }
-        pause.deadline = clock.now + min(duration, .seconds(365 * 86_400))
+        pause.deadline = now + min(duration, .seconds(365 * 86_400))
         pause.done = done
         pauses.append(pause)
-        setAlarm()
+        setTimer(deadline)
     }
 
     func end(_ pause: Pause) {
@@ -220,20 +241,25 @@ extension Engine {
     func phaseChanged(to phase: AppPhase) {
         let returned = phase == .active && deviceState == .background
         if phase == .background { endTyping() }
-        attention.phaseChanged(to: phase, at: clock.now)
+        attention.phaseChanged(to: phase, at: now)
         changed()
         // When the user returns to the app, state from a dead connection must not be shown for long.
-        if returned { connection.networkChanged() }
+        if returned { networkChanged() }
+    }
+
+    func networkChanged() {
+        connection.networkChanged()
+        woke()
     }
 
     func stateSet(_ state: DeviceState) {
         if state == .background { endTyping() }
-        attention.stateSet(state, at: clock.now)
+        attention.stateSet(state, at: now)
         changed()
     }
 
     func inputHappened() {
-        attention.inputHappened(at: clock.now)
+        attention.inputHappened(at: now)
         changed()
     }
 }
@@ -339,8 +365,8 @@ extension Engine {
         guard !isClosed else { return }
         let isShown = rooms[field.conversation]?.fields.contains { $0 === field } ?? false
         if filled, !isShown { fieldAppeared(field) }
-        attention.edited(at: clock.now)
-        signalled(field, field.edited(filled: filled, at: clock.now))
+        attention.edited(at: now)
+        signalled(field, field.edited(filled: filled, at: now))
         changed()
     }
 
@@ -362,7 +388,7 @@ extension Engine {
         guard connection.isOpen else { return done(false) }
         // The worker was never asked for this conversation, so no other user sees typing.
         guard outbox.conversations.way(of: field.conversation) != nil else { return done(true) }
-        let stop = Stop(deadline: clock.now + min(limit, .seconds(365 * 86_400)), done: done)
+        let stop = Stop(deadline: now + min(limit, .seconds(365 * 86_400)), done: done)
         stops.append(stop)
         outbox.signalled(false, in: field.conversation, stop: stop)
         changed()
@@ -395,9 +421,9 @@ extension Engine {
 // What the connection tells.
 extension Engine {
     func connectionOpened() {
-        outbox.connectionOpened(deviceState, at: clock.now)
+        outbox.connectionOpened(deviceState, at: now)
         people.connectionOpened()
-        for field in fields { signalled(field, field.connected(at: clock.now)) }
+        for field in fields { signalled(field, field.connected(at: now)) }
         flush()
         changed()
     }
@@ -405,7 +431,7 @@ extension Engine {
     func welcomed(_ welcome: ServerMessage.Welcome) {
         typingExpiry = .milliseconds(min(max(welcome.typing.expiry, 0), 3_600_000))
         for field in fields { field.expiryLearnt(typingExpiry) }
-        outbox.limitsLearnt(welcome.limits, at: clock.now)
+        outbox.limitsLearnt(welcome.limits, at: now)
         timeHeard(welcome.time)
     }
 
@@ -439,13 +465,13 @@ extension Engine {
             people.heard(presences)
             if outbox.received(presences.lazy.map(\.user), answering: id) { people.read(presences) }
         case .typing(let typing):
-            rooms[typing.conversation]?.heard(typing, expiry: typingExpiry, at: clock.now)
+            rooms[typing.conversation]?.heard(typing, expiry: typingExpiry, at: now)
         case .members(let members):
             if outbox.conversations.way(of: members.conversation) == true {
-                rooms[members.conversation]?.heard(members, at: clock.now)
+                rooms[members.conversation]?.heard(members, at: now)
             }
         case .removed(let conversation):
-            outbox.removed(from: conversation, at: clock.now, using: &random)
+            outbox.removed(from: conversation, at: now, using: &random)
             refused(conversation, RollcallError(.notAMember, "the user is no longer a member"))
         case .ack(let id):
             if case .stop(let stop) = outbox.acknowledged(id) { end(stop, published: true) }
@@ -458,7 +484,7 @@ extension Engine {
     }
 
     private func refused(_ error: MessageError) {
-        guard let (subject, isFinal) = outbox.refused(error, at: clock.now, using: &random) else {
+        guard let (subject, isFinal) = outbox.refused(error, at: now, using: &random) else {
             // Usually a typing signal. The field keeps signalling, so a temporary refusal is not reported. Nor is
             // `not_joined`, which follows a join whose refusal was reported.
             if !error.retry, error.code != .notJoined { report(RollcallError(error)) }

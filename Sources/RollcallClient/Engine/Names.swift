@@ -1,14 +1,12 @@
 // The app's names for people, from ``ClientOptions/names``.
 
-import NIOCore
-
-/// Asks the app once for each user who is shown, and shows the answer whenever it comes. Used on the client's loop only.
-final class Names {
+/// Asks the app once for each user who is shown, and shows the answer whenever it comes. Used on the client's queue only.
+final class Names: @unchecked Sendable {
     /// With more names than this, those that are not shown are dropped, and asked for again when needed.
     private static let most = 4096
 
     private var resolve: (@Sendable (UserID) async -> String?)?
-    private let loop: any EventLoop
+    private let environment: Environment
     private let shown: () -> Set<UserID>
     private let arrived: (UserID) -> Void
     /// The answers; `nil` for a user whom the app does not know, or not yet.
@@ -20,11 +18,12 @@ final class Names {
     ///   - shown: returns the users whose names are shown.
     ///   - arrived: called when a user's name has come.
     init(
-        _ resolve: (@Sendable (UserID) async -> String?)?, on loop: any EventLoop, shown: @escaping () -> Set<UserID>,
+        _ resolve: (@Sendable (UserID) async -> String?)?, in environment: Environment,
+        shown: @escaping () -> Set<UserID>,
         arrived: @escaping (UserID) -> Void
     ) {
         self.resolve = resolve
-        self.loop = loop
+        self.environment = environment
         self.shown = shown
         self.arrived = arrived
     }
@@ -53,10 +52,9 @@ final class Names {
         if known.count >= limit { dropHidden() }
         known[user] = .some(nil)
         calls += 1
-        let bound = NIOLoopBound(self, eventLoop: loop)
         Task {
             let name = await resolve(user)
-            bound.eventLoop.execute { bound.value.answered(user, name) }
+            environment.run { self.answered(user, name) }
         }
     }
 

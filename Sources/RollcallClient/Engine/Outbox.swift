@@ -1,6 +1,6 @@
 // What the worker must be sent, in which order and how fast, and what follows from its refusals.
 
-/// A call that waits until the end of typing is published. Used on the client's loop only.
+/// A call that waits until the end of typing is published. Used on the client's queue only.
 final class Stop {
     let deadline: ContinuousClock.Instant
     let done: (Bool) -> Void

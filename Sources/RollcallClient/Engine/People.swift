@@ -1,6 +1,6 @@
 // Other users: the presence of those who are observed, and of those who are asked for once.
 
-/// A call that reads presence once. Created on any thread, used on the client's loop only.
+/// A call that reads presence once. Created on any thread, used on the client's queue only.
 final class Read: @unchecked Sendable {
     fileprivate var awaited: Set<UserID>
     fileprivate var found: [UserID: Presence] = [:]
@@ -15,7 +15,7 @@ final class Read: @unchecked Sendable {
 /// The first observer of a user makes the client ask the worker for it, and the last one makes the client give it up. A
 /// value without observers is kept as long as the worker still sends it: a new observer may come before that is told.
 ///
-/// Used on the client's loop only.
+/// Used on the client's queue only.
 final class People {
     private unowned let engine: Engine
     private(set) var presences: [UserID: Observed<Presence>] = [:]
@@ -106,7 +106,7 @@ extension People {
     /// Calls `done` when all of it is known, or with what is known when the time limit passes.
     func begin(_ read: Read, within limit: Duration, done: @escaping ([UserID: Presence]) -> Void) {
         guard !engine.isClosed, !read.awaited.isEmpty else { return done([:]) }
-        read.deadline = engine.clock.now + limit
+        read.deadline = engine.now + limit
         read.done = done
         reads.append(read)
         if engine.connection.isOpen { engine.outbox.gets.formUnion(read.awaited) }

@@ -14,7 +14,7 @@ package struct TokenSource: Sendable {
     private let begin: @Sendable (@escaping Answer) -> Task<Void, Never>?
 
     /// Calls the app's callback.
-    init(_ callback: @escaping @Sendable () async throws -> String) {
+    package init(_ callback: @escaping @Sendable () async throws -> String) {
         begin = { answer in
             Task {
                 let result: Result<String, any Error>

@@ -1,7 +1,7 @@
 // Decides from the edits of one input field when its user counts as typing.
 
 /// One input field, and whether its user is typing. Each event returns the signal that the worker needs now: whether the
-/// user types, or `nil`. Created on any thread, used on the client's loop only.
+/// user types, or `nil`. Created on any thread, used on the client's queue only.
 final class TypingField: @unchecked Sendable {
     private enum Phase {
         /// The field contains only white space, or its text was sent, or it is not shown.

@@ -2,7 +2,7 @@
 
 package import NIOCore
 
-/// One connection to one worker, including the attempt. Used on the client's event loop only.
+/// One connection to one worker, including the attempt. Used on the client's queue only.
 package protocol Wire: AnyObject {
     /// Whether the connection may die unnoticed, as on a network, so that silence must be judged.
     var mayDieSilently: Bool { get }
@@ -15,7 +15,7 @@ package protocol Wire: AnyObject {
     func abort()
 }
 
-/// Receives the events of a wire, on the client's event loop. No event arrives before the call that made the wire has
+/// Receives the events of a wire, on the client's queue. No event arrives before the call that made the wire has
 /// returned.
 package protocol WireOwner: AnyObject {
     /// The handshake is done: messages may be sent.
@@ -28,4 +28,19 @@ package protocol WireOwner: AnyObject {
 }
 
 /// Connects to a worker.
-package typealias Dial = @Sendable (WorkerAddress, any EventLoop, any WireOwner) -> any Wire
+package typealias Dial = @Sendable (WorkerAddress, any WireOwner) -> any Wire
+
+// The environment of a client in an app or a server.
+extension Environment {
+    /// The longest timer. An app may set longer durations than an event loop can express; the client then looks again.
+    private static let longest = Duration.seconds(365 * 86_400)
+
+    /// The system's clock and random numbers, and this event loop.
+    package static func on(_ loop: any EventLoop) -> Environment {
+        Environment(now: { .now }, random: { .random(in: .min ... .max) }, run: { loop.execute($0) }) {
+            let wait = min(max(.zero, ContinuousClock.now.duration(to: $0)), longest)
+            let timer = loop.scheduleTask(in: TimeAmount(wait), $1)
+            return { timer.cancel() }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-// The members of a conversation and their presence, over real sockets.
+// The members of a conversation and their presence.
 
 import RollcallModel
 import TestSupport
@@ -9,8 +9,8 @@ import Testing
 @Suite struct MembersTests {
     /// A worker that lists alice, bob and carol to sessions that join with presence, and then sends the presence of
     /// each.
-    private static func worker() async throws -> ScriptedWorker {
-        try await ScriptedWorker { request, connection in
+    private static func world() -> TestWorld {
+        TestWorld { request, connection in
             if case .join("c42", presence: true) = request.message {
                 connection.send(.members("alice", "bob", "carol"))
                 connection.send(.presence([.of("alice", .online), .of("bob", .away)]))
@@ -22,15 +22,14 @@ import Testing
 
     @Test("the members with their presence, complete from the first value on, and 2 of 3 online")
     func members() async throws {
-        let worker = try await Self.worker()
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
+        let world = Self.world()
+        let client = try await world.connected()
         let members = Collected(client.members(of: "c42"))
         try await members.latest("all are known") { $0.people.count == 3 }
         let first = try #require(members.values.first)
         #expect(first.people.map(\.presence?.status) == [.online, .away, .online])
         #expect(first.groupCount.online == 2 && first.groupCount.total == 3)
-        let connection = try await worker.connection()
+        let connection = world.connection
         connection.send(.presence([.of("bob", .online)]))
         try await members.latest("bob is online") { $0["bob"]?.presence?.status == .online }
         connection.send(.members("alice", "bob", "carol", "dave", count: 2001))
@@ -42,11 +41,10 @@ import Testing
 
     @Test("the members are requested with the join, or in addition to one, for as long as they are observed")
     func asking() async throws {
-        let worker = try await Self.worker()
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
+        let world = Self.world()
+        let client = try await world.connected()
         let typing = Collected(client.typing(in: "c42"))
-        let connection = try await worker.connection()
+        let connection = world.connection
         try await connection.hears(.join("c42", presence: false))
         let members = Collected(client.members(of: "c42"))
         let more = Collected(client.members(of: "c42"))
@@ -100,36 +98,33 @@ import Testing
 
     @Test("after a reconnect the members are requested again, and the old ones stay until then")
     func reconnect() async throws {
-        let worker = try await Self.worker()
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
+        let world = Self.world()
+        let client = try await world.connected()
         let members = Collected(client.members(of: "c42"))
         try await members.latest("all are known") { $0.people.count == 3 }
         let before = members.values.count
-        try await worker.connection().drop()
-        try await worker.connection(1).hears(.join("c42", presence: true))
-        try await worker.connection(1).send(.presence([.of("carol", .offline, version: 2)]))
+        world.connection.drop()
+        await world.advance(by: .seconds(2))
+        #expect(world.connections[1].messages.contains(.join("c42", presence: true)))
+        world.connection.send(.presence([.of("carol", .offline, version: 2)]))
         try await members.latest("carol has gone") { $0["carol"]?.presence?.status == .offline }
         #expect(members.values.count == before + 1, "nothing else changed")
     }
 
     @Test("a user who is removed or was never admitted sees no members, and the reason")
     func refused() async throws {
-        let worker = try await Self.worker()
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
+        let world = Self.world()
+        let client = try await world.connected()
         let members = Collected(client.members(of: "c42"))
         try await members.latest("all are known") { $0.people.count == 3 }
-        try await worker.connection().send(.removed("c42"))
+        world.connection.send(.removed("c42"))
         try await members.latest("nobody is shown") { $0.people.isEmpty && $0.refusal?.code == .notAMember }
         #expect(await client.inspect { $0.people.isEmpty })
     }
 
     @Test("the application's names take precedence over the members' names")
     func names() async throws {
-        let worker = try await Self.worker()
-        let client = RollcallClient.phone(worker.url) { $0.names = { $0 == "bob" ? "Bobby" : nil } }
-        client.connect()
+        let client = try await Self.world().connected { $0.names = { $0 == "bob" ? "Bobby" : nil } }
         let members = Collected(client.members(of: "c42"))
         try await members.latest("the name has come") { $0["bob"]?.name == "Bobby" && $0["carol"]?.name == "Carol" }
     }
@@ -153,10 +148,8 @@ import Testing
 
     @Test("members opened and closed leave nothing")
     func leaks() async throws {
-        let worker = try await Self.worker()
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
-        try await client.isConnected()
+        let world = Self.world()
+        let client = try await world.connected()
         for _ in 0..<1000 {
             let members = Collected(client.members(of: "c42"))
             members.cancel()

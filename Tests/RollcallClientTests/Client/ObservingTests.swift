@@ -1,4 +1,4 @@
-// Streams of typing and presence, and single presence requests, over real sockets.
+// Streams of typing and presence, and single presence requests.
 
 import NIOConcurrencyHelpers
 import RollcallModel
@@ -29,11 +29,10 @@ import Testing
 
     @Test("ten observers of one user cost one watch, each gets the latest value first, the last one ends it")
     func multicast() async throws {
-        let worker = try await ScriptedWorker()
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
+        let world = TestWorld()
+        let client = try await world.connected()
         let observers = (0..<10).map { _ in Collected(client.presence(of: "bob")) }
-        let connection = try await worker.connection()
+        let connection = world.connection
         for observer in observers { try await observer.latest("bob is offline") { $0.status == .offline } }
         connection.send(.presence([.of("bob", .online)]))
         for observer in observers { try await observer.latest("bob is online") { $0.status == .online } }
@@ -51,24 +50,22 @@ import Testing
 
     @Test("several users as one value")
     func group() async throws {
-        let worker = try await ScriptedWorker()
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
+        let world = TestWorld()
+        let client = try await world.connected()
         let users = (0..<1000).map { try! UserID("user\($0)") }
         let group = Collected(client.presence(of: users))
         try await group.latest("all are known") { $0.count == 1000 }
         #expect(group.values.count < 100, "a snapshot of many is few values")
-        try await worker.connection().send(.presence([.of(users[7], .online)]))
+        world.connection.send(.presence([.of(users[7], .online)]))
         try await group.latest("one came") { GroupCount(of: $0.values, total: 1000).online == 1 }
     }
 
     @Test("a set that the worker repeats is emitted once")
     func noFlicker() async throws {
-        let worker = try await ScriptedWorker()
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
+        let world = TestWorld()
+        let client = try await world.connected()
         let typing = Collected(client.typing(in: "c42"))
-        let connection = try await worker.connection()
+        let connection = world.connection
         try await connection.hears(.join("c42", presence: false))
         try await typing.latest("nobody types") { $0.isEmpty }
         for count in [1, 1, 1, 2, 1] {
@@ -139,28 +136,28 @@ import Testing
     @Test("a new connection requests everything at once, and observers see the differences")
     func reconnect() async throws {
         let isLater = NIOLockedValueBox(false)
-        let worker = try await ScriptedWorker { request, connection in
+        let world = TestWorld { request, connection in
             guard isLater.withLockedValue({ $0 }), case .watch(let users) = request.message else {
                 return connection.behave(request)
             }
             connection.send(.presence(users.map { .of($0, $0 == "bob" ? .online : .offline) }))
         }
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
+        let client = try await world.connected()
         let bob = Collected(client.presence(of: "bob"))
         let carol = Collected(client.presence(of: "carol"))
         let typing = Collected(client.typing(in: "c42"))
         try await bob.latest("bob is offline") { $0.status == .offline }
         try await carol.latest("carol is offline") { $0.status == .offline }
         try await typing.latest("nobody types") { $0.isEmpty }
-        let first = try await worker.connection()
+        let first = world.connection
         first.send(.typing(.init(conversation: "c42", users: [Typist(user: "bob")], count: 1)))
         try await typing.latest("bob types") { $0.count == 1 }
         isLater.withLockedValue { $0 = true }
         first.drop()
+        await world.advance(by: .seconds(2))
         try await bob.latest("bob is online") { $0.status == .online }
         try await typing.latest("nobody types any more") { $0.isEmpty }
-        let second = try await worker.connection(1)
+        let second = world.connections[1]
         #expect(
             second.messages == [
                 .hello(.init(token: "alice", device: "phone", state: .active)), .join("c42", presence: false),
@@ -171,19 +168,18 @@ import Testing
 
     @Test("a user who is removed or was never admitted sees no typing, and the reason")
     func refused() async throws {
-        let worker = try await ScriptedWorker { request, connection in
+        let world = TestWorld { request, connection in
             if case .join("closed", _) = request.message {
                 connection.send(.error(MessageError(code: .notAMember, id: request.id, message: "members only")))
             } else {
                 connection.behave(request)
             }
         }
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
+        let client = try await world.connected()
         let closed = Collected(client.typing(in: "closed"))
         try await closed.latest("it is refused") { $0.refusal == RollcallError(.notAMember, "members only") }
         let open = Collected(client.typing(in: "open"))
-        let connection = try await worker.connection()
+        let connection = world.connection
         try await connection.hears(.join("open", presence: false))
         connection.send(.typing(.init(conversation: "open", users: [Typist(user: "bob")], count: 1)))
         try await open.latest("bob types") { $0.count == 1 }
@@ -199,10 +195,8 @@ import Testing
     func limit() async throws {
         let limits = ServerMessage.Limits(
             watchedUsers: 2, joinedConversations: 9, messageBytes: 65_536, messageRate: 500, messageBurst: 500)
-        let worker = try await ScriptedWorker { $1.behave($0, limits: limits) }
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
-        try await client.isConnected()
+        let world = TestWorld { $1.behave($0, limits: limits) }
+        let client = try await world.connected()
         let problems = Collected(client.problems)
         let observers = ["a", "b", "c"].map { Collected(client.presence(of: try! UserID($0))) }
         try await problems.latest("the limit is told") { $0.code == .limit }
@@ -213,12 +207,12 @@ import Testing
 
     @Test("a refused message that belongs to no call is reported as a problem; temporary failures are not")
     func problems() async throws {
-        let worker = try await ScriptedWorker()
-        let client = RollcallClient.phone(worker.url)
+        let world = TestWorld()
+        let client = world.client()
         let problems = Collected(client.problems)
         client.connect()
         try await client.isConnected()
-        let connection = try await worker.connection()
+        let connection = world.connection
         connection.send(.error(MessageError(code: .unavailable, id: nil, message: "later")))
         connection.send(.error(MessageError(code: .badRequest, id: nil, message: "what?")))
         try await problems.latest("it is told") { $0 == RollcallError(.badRequest, "what?") }
@@ -227,10 +221,10 @@ import Testing
 
     @Test("the application's names are requested once each, and shown when they arrive")
     func names() async throws {
-        let worker = try await ScriptedWorker()
+        let world = TestWorld()
         let asked = NIOLockedValueBox<[UserID]>([])
         let isKnown = NIOLockedValueBox(false)
-        let client = RollcallClient.phone(worker.url) {
+        let client = world.client {
             $0.names = { user in
                 asked.withLockedValue { $0.append(user) }
                 try? await eventually("the name is known") { isKnown.withLockedValue { $0 } }
@@ -238,8 +232,9 @@ import Testing
             }
         }
         client.connect()
+        await world.settle()
         let typing = Collected(client.typing(in: "c42"))
-        let connection = try await worker.connection()
+        let connection = world.connection
         try await connection.hears(.join("c42", presence: false))
         let users = [Typist(user: "bob", name: "Bob"), Typist(user: "carol", name: "Carol")]
         connection.send(.typing(.init(conversation: "c42", users: users, count: 2)))
@@ -253,8 +248,8 @@ import Testing
 
     @Test("one user, or a thousand in one call")
     func fetch() async throws {
-        let worker = try await ScriptedWorker()
-        let client = RollcallClient.phone(worker.url)
+        let world = TestWorld()
+        let client = world.client()
         async let early = client.currentPresence(of: "bob")
         client.connect()
         let answer = await early
@@ -268,13 +263,12 @@ import Testing
 
     @Test("an answer may arrive in parts, and after its acknowledgement")
     func fetchInParts() async throws {
-        let worker = try await ScriptedWorker { request, connection in
+        let world = TestWorld { request, connection in
             guard case .get(let users) = request.message, let id = request.id else { return connection.behave(request) }
             connection.send(.ack(id))
             for user in users { connection.send(.presence([.of(user, .online)], id: id)) }
         }
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
+        let client = try await world.connected()
         let presences = await client.currentPresence(of: ["bob", "carol"])
         #expect(presences == ["bob": .of("bob", .online), "carol": .of("carol", .online)])
     }
@@ -384,17 +378,9 @@ import Testing
             await world.advance(by: .seconds(60))
             try await eventually("nothing is left") { await client.inspect { $0.holdings.isEmpty } }
         }
-        func timersOfAMinute() async -> Int {
-            let before = world.timersSet
-            await world.advance(by: .seconds(60))
-            return world.timersSet - before
-        }
-        // The minute after the last message differs from later ones: silence is measured from that message.
-        _ = await timersOfAMinute()
-        let timers = await timersOfAMinute()
+        let timers = world.timers
         try await openAndClose(10_000)
-        _ = await timersOfAMinute()
-        #expect(await timersOfAMinute() == timers, "views have left timers")
+        #expect(world.timers == timers, "views have left timers")
         #expect(traces.noted >= 200, "a room and a field of each view that was looked at")
         #expect(traces.alive.isEmpty, "views have left what was made for them")
         #expect(world.connections.count == 1)

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import RollcallClient
+@testable import RollcallTesting
 
 @Suite struct TypingInputTests {
     private let world = TestWorld()

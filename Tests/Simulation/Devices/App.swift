@@ -25,9 +25,54 @@ struct Screen {
     fileprivate(set) var conversations: [ConversationID: Joined] = [:]
 }
 
+/// What a client runs on: its work is events of the agenda, so it uses the same time as everything else, and behaves the
+/// same for the same seed. There is only one thread.
+final class AppProcess: @unchecked Sendable {
+    private static let epoch = ContinuousClock.now
+
+    private let agenda: Agenda
+    private let chance: Chance
+    private var isOver = false
+    /// Called after each piece of work.
+    var onTurn: () -> Void = {}
+
+    init(_ agenda: Agenda, _ chance: Chance) {
+        (self.agenda, self.chance) = (agenda, chance)
+    }
+
+    var environment: Environment {
+        Environment { [self] in
+            Self.epoch + (agenda.now - Instant(nanoseconds: 0))
+        } random: { [self] in
+            chance.next()
+        } run: { [self] work in
+            if !isOver { agenda.soon { [self] in turn(work) } }
+        } at: { [self] moment, work in
+            var work: Environment.Work? = work
+            // Rounded up: a timer that fires early is set again.
+            let wait = moment - Self.epoch + Duration(secondsComponent: 0, attosecondsComponent: 999_999_999)
+            agenda.at(Instant(nanoseconds: 0) + wait) { [self] in turn { work?() } }
+            return { work = nil }
+        }
+    }
+
+    /// Runs this as work of the process, now.
+    func turn(_ event: () -> Void) {
+        guard !isOver else { return }
+        event()
+        onTurn()
+    }
+
+    /// Nothing runs in the process any more.
+    func end() {
+        isOver = true
+        onTurn = {}
+    }
+}
+
 /// An application, from its start until it is closed or killed.
 final class App {
-    let loop: AgendaLoop
+    let process: AppProcess
     private(set) var screen: Screen
     /// Called when the display changes.
     var onChange: () -> Void = {}
@@ -44,18 +89,18 @@ final class App {
     /// When its client last had more to send than its worker's message rate allows.
     private var lastBehind: Instant?
 
-    init(_ client: RollcallClient, on loop: AgendaLoop, _ agenda: Agenda) {
+    init(_ client: RollcallClient, in process: AppProcess, _ agenda: Agenda) {
         self.client = client
-        self.loop = loop
+        self.process = process
         self.agenda = agenda
         screen = Screen(connectionSince: agenda.now)
         connection = client.connection.makeAsyncIterator()
-        loop.onTurn = { [weak self] in self?.look() }
+        process.onTurn = { [weak self] in self?.look() }
     }
 
     /// Kills the process, without a `goodbye` from the client.
     func kill() {
-        loop.end()
+        process.end()
         onChange = {}
         onFailure = {}
     }

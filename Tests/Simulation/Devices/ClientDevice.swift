@@ -103,18 +103,13 @@ final class ClientDevice: Device, @unchecked Sendable {
     }
 
     private func start() {
-        let loop = AgendaLoop(world.agenda)
-        let start = Self.epoch
-        let agenda = world.agenda
-        let clock = SteadyClock { [unowned loop] in start + loop.time }
-        let random = JitterSource(jitter.fork())
+        let process = AppProcess(world.agenda, jitter.fork())
         dials = 0
         let client = RollcallClient(
             urls: addresses, device: device, options: ClientOptions(),
-            token: TokenSource { [unowned self] in asked(for: $0) }, on: loop, by: clock,
-            jitter: Jitter { random.next() }
-        ) { [unowned self, unowned loop] address, _, owner in dial(address, on: loop, owner) }
-        let app = App(client, on: loop, agenda)
+            token: TokenSource { [unowned self] in asked(for: $0) }, in: process.environment
+        ) { [unowned self, unowned process] in dial($0, in: process, $1) }
+        let app = App(client, in: process, world.agenda)
         self.app = app
         app.onChange = { [unowned self] in world.checks.checkScreen(of: self) }
         app.onFailure = { [unowned self, unowned app] in failed(app) }
@@ -126,15 +121,13 @@ final class ClientDevice: Device, @unchecked Sendable {
         touchChanged()
     }
 
-    private static let epoch = ContinuousClock.now
-
     /// A load balancer, or all workers by name.
     private var addresses: [String] {
         index % 2 == 0 ? ["wss://balancer"] : world.places.map { "wss://\($0.id)" }
     }
 
-    private func dial(_ address: WorkerAddress, on loop: AgendaLoop, _ owner: any WireOwner) -> any Wire {
-        let wire = ClientWire(world, of: self, on: loop, owner: owner, isFirst: dials == 0)
+    private func dial(_ address: WorkerAddress, in process: AppProcess, _ owner: any WireOwner) -> any Wire {
+        let wire = ClientWire(world, of: self, in: process, owner: owner, isFirst: dials == 0)
         dials += 1
         self.wire = wire
         touchChanged()
@@ -314,15 +307,4 @@ final class ClientDevice: Device, @unchecked Sendable {
             places = wider
         }
     }
-}
-
-/// A random stream for a client.
-private final class JitterSource: @unchecked Sendable {
-    private let chance: Chance
-
-    init(_ chance: Chance) {
-        self.chance = chance
-    }
-
-    func next() -> UInt64 { chance.next() }
 }

@@ -22,7 +22,7 @@ final class ClientWire: Wire, ConnectionEnd {
     private unowned let world: World
     private unowned let device: ClientDevice
     private weak var owner: (any WireOwner)?
-    private let loop: AgendaLoop
+    private let process: AppProcess
     private var connection: Connection?
     /// Whether this is the client's first connection.
     private let isFirst: Bool
@@ -32,10 +32,10 @@ final class ClientWire: Wire, ConnectionEnd {
     /// The messages sent before the worker had sent its limits.
     private var sentBlindly: Set<MessageID> = []
 
-    init(_ world: World, of device: ClientDevice, on loop: AgendaLoop, owner: any WireOwner, isFirst: Bool) {
+    init(_ world: World, of device: ClientDevice, in process: AppProcess, owner: any WireOwner, isFirst: Bool) {
         self.world = world
         self.device = device
-        self.loop = loop
+        self.process = process
         self.owner = owner
         self.isFirst = isFirst
         mayDieSilently = world.settings.planted != .clientTrustsSilence
@@ -161,7 +161,7 @@ final class ClientWire: Wire, ConnectionEnd {
     /// Delivers an event, unless the client has abandoned the connection or is gone.
     private func turn(_ event: (any WireOwner) -> Void) {
         guard !isOver, let owner else { return }
-        loop.turn { event(owner) }
+        process.turn { event(owner) }
     }
 }
 
