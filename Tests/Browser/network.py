@@ -1,4 +1,4 @@
-"""A network between a page and a worker that can be cut or fall silent."""
+"""A network between a page and a worker that can be cut."""
 
 import socket
 import threading
@@ -10,8 +10,6 @@ class Network:
     def __init__(self, port):
         self.target = port
         self.pairs = []
-        self.flows = threading.Event()
-        self.flows.set()
         self.accepts = True
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -33,16 +31,10 @@ class Network:
                     pass
         self.pairs = []
 
-    def fall_silent(self):
-        """Drops all bytes from now on, without closing connections."""
-        self.flows.clear()
-
     def mend(self):
         self.accepts = True
-        self.flows.set()
 
     def close(self):
-        self.mend()
         self.cut()
         self.listener.close()
 
@@ -66,7 +58,6 @@ class Network:
     def _carry(self, source, sink):
         try:
             while data := source.recv(65_536):
-                self.flows.wait()
                 sink.sendall(data)
         except OSError:
             pass
