@@ -31,18 +31,15 @@ export class Subscriptions {
     this.#wanted.set(name, way);
     this.#surplus.delete(name);
     const refusal = this.#refused.get(name);
-    if (refusal ? refusal.refused === "for good" : this.asked(name) !== way) this.#due.add(name);
+    if (refusal ? refusal.refused !== "for now" : this.asked(name) !== way) this.#due.add(name);
     else this.#due.delete(name);
   }
 
   unwant(name) {
     this.#wanted.delete(name);
     this.#due.delete(name);
-    if (this.#refused.get(name)?.refused === "for good") this.#forget(name);
-    else if (this.#asked.has(name)) this.#surplus.add(name);
+    if (this.#asked.has(name)) this.#surplus.add(name);
   }
-
-  #forget(name) { for (const names of [this.#asked, this.#refused, this.#surplus]) names.delete(name); }
 
   /**
    * The worker refused to serve a name. This counts only if nothing was asked of the name since: pass the message's id.
@@ -52,7 +49,6 @@ export class Subscriptions {
     const asked = this.#asked.get(name);
     if (!asked || id !== undefined && asked.id !== id) return undefined;
     this.#refused.set(name, { refused, tries: asked.tries });
-    if (!this.isWanted(name) && refused === "for good") this.#forget(name);
     return asked.tries;
   }
 
@@ -60,6 +56,8 @@ export class Subscriptions {
     for (const [name, refusal] of this.#refused) {
       if (refusal.refused !== refused) continue;
       if (this.isWanted(name)) this.#due.add(name);
+      // Race: the name may be given up and wanted anew before it is asked for. Then a new view asks for it at once.
+      if (this.isWanted(name) || this.#asked.has(name)) refusal.refused = "for good";
       else this.#refused.delete(name);
     }
   }
@@ -97,6 +95,7 @@ export class Subscriptions {
     for (const name of names) {
       this.#surplus.delete(name);
       this.#asked.delete(name);
+      if (this.#refused.get(name)?.refused === "for good") this.#refused.delete(name);
     }
     return names;
   }

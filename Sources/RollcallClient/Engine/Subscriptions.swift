@@ -38,24 +38,14 @@ struct Subscriptions<Name: Hashable & Comparable> {
     mutating func want(_ name: Name, _ way: Bool = false) {
         wanted[name] = way
         surplus.remove(name)
-        let isDue = refused[name].map { $0.refusal == .forGood } ?? (asked[name]?.way != way)
+        let isDue = refused[name].map { $0.refusal != .forNow } ?? (asked[name]?.way != way)
         if isDue { due.insert(name) } else { due.remove(name) }
     }
 
     mutating func unwant(_ name: Name) {
         wanted[name] = nil
         due.remove(name)
-        if refused[name]?.refusal == .forGood {
-            forget(name)
-        } else if asked[name] != nil {
-            surplus.insert(name)
-        }
-    }
-
-    private mutating func forget(_ name: Name) {
-        asked[name] = nil
-        refused[name] = nil
-        surplus.remove(name)
+        if asked[name] != nil { surplus.insert(name) }
     }
 
     /// Handles that the worker does not serve a name. It counts only if nothing was asked of the name since.
@@ -65,13 +55,14 @@ struct Subscriptions<Name: Hashable & Comparable> {
     mutating func refuse(_ name: Name, _ refusal: Refusal, message: Int64? = nil) -> Int? {
         guard let asked = asked[name], message == nil || message == asked.message else { return nil }
         refused[name] = (refusal, asked.tries)
-        if !isWanted(name), refusal == .forGood { forget(name) }
         return asked.tries
     }
 
     mutating func retry(_ refusal: Refusal) {
         for (name, known) in refused where known.refusal == refusal {
-            if isWanted(name) { due.insert(name) } else { refused[name] = nil }
+            if isWanted(name) { due.insert(name) }
+            // Race: the name may be given up and wanted anew before it is asked for. Then a new view asks for it at once.
+            refused[name] = isWanted(name) || asked[name] != nil ? (.forGood, known.tries) : nil
         }
     }
 
@@ -111,7 +102,10 @@ struct Subscriptions<Name: Hashable & Comparable> {
         guard most > 0, !surplus.isEmpty else { return [] }
         let names = Array(surplus.sorted().prefix(most))
         surplus.subtract(names)
-        for name in names { asked[name] = nil }
+        for name in names {
+            asked[name] = nil
+            if refused[name]?.refusal == .forGood { refused[name] = nil }
+        }
         return names
     }
 }

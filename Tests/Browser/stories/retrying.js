@@ -1,6 +1,7 @@
 // What a client does about refusals with `"retry":true`, and what its application sees of them.
 
-import { connected, equal, ok, presence, seen, settled } from "./world.js";
+import { Outbox } from "/outbox.js";
+import { connected, equal, ok, randomNumbers, seen } from "./world.js";
 
 /** While `code` is set, the worker refuses every message with an id that is of one of these kinds. */
 function refusing(world, kinds = ["watch", "unwatch", "join", "leave", "get", "state", "token", "typing"]) {
@@ -104,53 +105,6 @@ export const stories = {
     equal(bob.at(-1).status, "offline");
   }),
 
-  "C2: what the worker takes at once shortens no pauses of what it refuses": () => connected(async (world, client) => {
-    world.script = (message, socket) => {
-      const { id, type } = message;
-      if (type !== "watch") return socket.behave(message);
-      const refusal = { type: "error", id, code: "slow_down", message: "later", retry: true };
-      globalThis.setTimeout(() => socket.tell(refusal), 100);
-    };
-    seen(client.presence("bob"));
-    // A list of conversations and their users is scrolled.
-    for (let step = 0; step < 1_200; step += 1) {
-      const views = [seen(client.presence(`user${step}`)), seen(client.typing(`c${step}`))];
-      await world.advance(50);
-      for (const view of views) view.end();
-    }
-    const asked = world.all("watch").filter(({ users }) => users.includes("bob")).length;
-    ok(asked >= 5 && asked <= 9, `${asked} times in a minute`);
-    ok(world.all("unwatch").length > 500 && world.all("leave").length > 500, "much was taken meanwhile");
-  }),
-
-  "C2: a conversation of which the worker takes one join and refuses another is left at the end": () => connected(async (world, client) => {
-    world.script = (message, socket) => message.type === "join" && !message.presence || socket.behave(message);
-    const typings = seen(client.typing("c42"));
-    await world.advance(0);
-    const members = seen(client.members("c42"));
-    await world.advance(0);
-    const [{ id }] = world.all("join");
-    world.socket.tell({ type: "error", id, code: "unavailable", message: "later", retry: true });
-    await world.advance(0);
-    typings.end();
-    members.end();
-    await world.advance(20_000);
-    equal(world.all("leave").map(({ conversation }) => conversation), ["c42"]);
-  }),
-
-  "C2: after a success the pauses are short again": () => connected(async (world, client) => {
-    const refuser = refusing(world);
-    seen(client.presence("bob"));
-    await world.advance(30_000);
-    refuser.code = null;
-    await world.advance(45_000);
-    refuser.code = "unavailable";
-    const start = world.now;
-    seen(client.presence("carol"));
-    await world.advance(1_000);
-    equal(world.all("watch").slice(-3).map(({ at }) => Math.round(at - start)), [0, 250, 750]);
-  }),
-
   "what is given up while it waits for its retry is not requested again": () => connected(async (world, client) => {
     const refuser = refusing(world);
     const bob = seen(client.presence("bob"));
@@ -172,27 +126,6 @@ export const stories = {
     world.socket.drop();
     await world.advance(60_000);
     equal(world.kinds().filter((kind) => kind !== "ping"), ["hello", "watch"]);
-  }),
-
-  "an answer that arrives after a later message about the same subject has no effect": () => connected(async (world, client) => {
-    const late = [];
-    world.script = (message, socket) => {
-      if (late.length < 2 && ["watch", "join"].includes(message.type)) late.push(message);
-      else socket.behave(message);
-    };
-    const first = [seen(client.presence("bob")), seen(client.typing("c42"))];
-    await world.advance(0);
-    for (const view of first) view.end();
-    await world.advance(0);
-    const second = [seen(client.presence("bob")), seen(client.typing("c42"))];
-    await world.advance(0);
-    for (const { id } of late) world.socket.tell({ type: "error", id, code: "unavailable", message: "later", retry: true });
-    await world.advance(60_000);
-    equal([world.all("watch").length, world.all("join").length], [2, 2]);
-    equal(second.map((values) => values.length), [1, 1]);
-    for (const view of second) view.end();
-    await world.advance(0);
-    equal([world.all("unwatch").length, world.all("leave").length], [2, 2], "the worker serves both");
   }),
 
   "a state refused for now is said again, as it is then": () => connected(async (world, client) => {
@@ -269,4 +202,61 @@ export const stories = {
     await world.advance(20_000);
     ok([...users, ...rooms].every(isShown), "the others have come");
   }),
+
+  "C2: whatever is wanted, refused, answered late or lost, the worker ends up serving what is wanted": () => {
+    const random = randomNumbers();
+    const outbox = new Outbox();
+    const learn = () => outbox.limitsReceived({
+      watched_users: 2_000, joined_conversations: 500, message_bytes: 65_536, message_rate: 1_000_000, message_burst: 5,
+    }, now);
+    let [now, watched, joined, answers] = [0, new Set(), new Map(), []];
+    const [wanted, wishes] = [new Set(), new Map()];
+    const serve = (isRefusing) => {
+      now += 10;
+      for (const message of outbox.take(now)) {
+        const { type, id, users, conversation, presence = false } = message;
+        const isTaken = id === undefined || !isRefusing || random(2) === 0;
+        if (id !== undefined) answers.push({ id, isTaken });
+        if (!isTaken) continue;
+        if (type === "watch") for (const user of users) watched.add(user);
+        if (type === "unwatch") for (const user of users) watched.delete(user);
+        if (type === "join") joined.set(conversation, presence);
+        if (type === "leave") joined.delete(conversation);
+      }
+    };
+    const answer = (most) => {
+      for (let left = Math.min(most, answers.length); left > 0; left -= 1) {
+        const [{ id, isTaken }] = answers.splice(random(answers.length), 1);
+        if (isTaken) outbox.acknowledged(id);
+        else outbox.refused(random(2) ? { id, code: "unavailable", retry: true } : { id, code: "bad_request", retry: false }, now);
+      }
+    };
+    const sorted = (names) => [...names].sort();
+    const wait = () => outbox.deadlinePassed(now += 70_000);
+    learn();
+    for (let step = 1; step <= 10_000; step += 1) {
+      const [user, conversation, event] = [`u${random(10)}`, `c${random(4)}`, random(14)];
+      if (event < 2) outbox.users.want(user), wanted.add(user);
+      else if (event < 4) outbox.users.unwant(user), wanted.delete(user);
+      else if (event < 7) {
+        wishes.set(conversation, random(2) === 0);
+        outbox.conversations.want(conversation, wishes.get(conversation));
+      } else if (event === 7) outbox.conversations.unwant(conversation), wishes.delete(conversation);
+      else if (event < 11) serve(true);
+      else if (event === 11) answer(random(4));
+      else if (event === 12) wait();
+      else if (random(10) === 0) {
+        outbox.connectionLost();
+        [watched, joined, answers] = [new Set(), new Map(), []];
+      }
+      for (let round = 0; step % 500 === 0 && round < 30; round += 1) {
+        serve(false);
+        answer(Infinity);
+        wait();
+      }
+      if (step % 500 > 0) continue;
+      equal(outbox.take(now), [], `seed ${random.seed}`);
+      equal([watched, joined].map(sorted), [wanted, wishes].map(sorted), `seed ${random.seed}, step ${step}`);
+    }
+  },
 };

@@ -1,7 +1,7 @@
 // The user's own typing, from the text field to the connection, on the test clock.
 
 import { InvalidTypingSettings, RollcallClient } from "/rollcall.js";
-import { World, equal, ok, throws } from "./world.js";
+import { World, equal, ok, randomNumbers, throws } from "./world.js";
 
 async function typing(settings, story) {
   const world = new World();
@@ -263,12 +263,7 @@ export const stories = {
 
   "in any case, starts and stops alternate, and no two typing signals are closer than allowed":
     () => typing({}, async (world, input) => {
-      let seed = Number(new URLSearchParams(location.search).get("seed") ?? world.said.length + real());
-      const first = seed;
-      const random = (below) => {
-        seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
-        return Math.floor(seed / 2 ** 32 * below);
-      };
+      const random = randomNumbers();
       for (let step = 0; step < 600; step += 1) {
         await world.advance(random(1_500));
         const event = random(8);
@@ -279,12 +274,10 @@ export const stories = {
       await world.advance(60_000);
       let last = null;
       for (const { at, typing } of world.all("typing")) {
-        if (typing && last !== null) ok(Math.abs(at - last - 1_000) < 0.001, `seed ${first}: renewed at ${at} after ${last}`);
-        if (!typing) ok(last !== null, `seed ${first}: stopped twice at ${at}`);
+        if (typing && last !== null) ok(Math.abs(at - last - 1_000) < 0.001, `seed ${random.seed}: renewed at ${at} after ${last}`);
+        if (!typing) ok(last !== null, `seed ${random.seed}: stopped twice at ${at}`);
         last = typing ? at : null;
       }
-      equal(last, null, `seed ${first}: still typing`);
+      equal(last, null, `seed ${random.seed}: still typing`);
     }),
 };
-
-function real() { return crypto.getRandomValues(new Uint32Array(1))[0]; }

@@ -221,6 +221,16 @@ export async function mistakesOf(story) {
   return mistakes;
 }
 
+/** Returns whole numbers below another, from a seed that is in the page's address or new. */
+export function randomNumbers() {
+  const seed = Number(new URLSearchParams(location.search).get("seed") ?? crypto.getRandomValues(new Uint32Array(1))[0]);
+  let state = seed;
+  return Object.assign((below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return Math.floor(state / 2 ** 32 * below);
+  }, { seed });
+}
+
 export function equal(actual, expected, because = "") {
   const [left, right] = [actual, expected].map((value) => JSON.stringify(value));
   if (left !== right) throw new Error(`${because}\n   got ${left}\nwanted ${right}`);

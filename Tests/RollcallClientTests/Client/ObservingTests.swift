@@ -188,7 +188,6 @@ import Testing
         open.cancel()
         closed.cancel()
         try await eventually("nothing is left") { await client.inspect { $0.rooms.isEmpty } }
-        #expect(connection.count { if case .leave = $0 { true } else { false } } == 0, "it had left us already")
     }
 
     @Test("exceeding the limit of watched users is reported as a problem, without other effects")
