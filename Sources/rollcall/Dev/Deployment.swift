@@ -48,8 +48,6 @@ actor Deployment {
     struct Settings: Sendable {
         /// The port of Redis that is tried first, so that commands in a shell's history keep working.
         var redisPort: Int?
-        /// The origins of web pages that may connect. Without any, every page in the browser could.
-        var origins: [String] = []
         /// Further keys of the workers' configuration.
         var overrides: [String] = []
     }
@@ -172,7 +170,7 @@ actor Deployment {
         let keys =
             [
                 "redis.url=\(redis.url)", "worker.id=\(name)", "worker.drain=0s", "auth.mode=insecure",
-                "edge.origins=\(settings.origins.joined(separator: ","))", "log.level=warning",
+                "log.level=warning",
             ] + ports + settings.overrides
         let child = try Child(
             "worker \(name)", program: Program.own,

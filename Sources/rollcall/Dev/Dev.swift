@@ -28,12 +28,12 @@ struct Dev: AsyncParsableCommand {
         try await Interruptible.run(as: "rollcall dev") {
             let page = DemoPage()
             try await page.during(port: port) { pagePort in
-                let origins = ["http://127.0.0.1:\(pagePort)", "http://localhost:\(pagePort)"]
-                let settings = Deployment.Settings(redisPort: port == 0 ? nil : 6399, origins: origins)
+                let settings = Deployment.Settings(redisPort: port == 0 ? nil : 6399)
                 try await Deployment.during(settings) { deployment in
                     page.show(deployment)
                     let ready = Ready(
-                        page: origins[0] + "/", redis: await deployment.redis, workers: await deployment.ready)
+                        page: "http://127.0.0.1:\(pagePort)/", redis: await deployment.redis,
+                        workers: await deployment.ready)
                     try await Changes(deployment: deployment, asJSON: json).show {
                         if json { try Output.json(["ready": ready]) } else { try Output.line(ready.text) }
                         if open { Self.open(ready.page) }
