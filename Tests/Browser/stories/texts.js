@@ -66,16 +66,6 @@ export const stories = {
     equal(differing.filter((id) => id !== "hi"), ["ja", "ko"]);
   },
 
-  "X2: options of style": () => {
-    const four = typing(["Alice", "Bob", "Carol", "Dave"]);
-    equal(typingText(four, { maximumNames: 4 }), "Alice, Bob, Carol, and Dave are typing…");
-    equal(typingText(four, { maximumNames: 1 }), "Alice and 3 others are typing…");
-    equal(typingText(four, { maximumNames: 0 }), "4 people are typing…");
-    equal(typingText(four, { severalFrom: 4 }), "Several people are typing…");
-    equal(typingText(four, { dots: "none", severalFrom: 4 }), "Several people are typing");
-    equal(typingText(typing([], 0), { severalFrom: 0 }), "");
-  },
-
   "X3: by when they began, or by name in the reader's collation": () => {
     const names = typing(["Zoe", "Ärla", "bob"]);
     equal(typingText(names), "Zoe, Ärla, and bob are typing…");

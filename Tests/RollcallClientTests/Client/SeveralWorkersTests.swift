@@ -46,21 +46,6 @@ import Testing
         try await client.isConnected()
     }
 
-    @Test("a goodbye with an unknown reason is followed")
-    func laterReason() async throws {
-        let worker = try await ScriptedWorker()
-        let other = try await ScriptedWorker()
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
-        try await client.isConnected()
-        let connection = try await worker.connection()
-        connection.send(
-            text: #"{"type":"goodbye","reason":"eclipse","reconnect":true,"after":0,"to":"\#(other.url)"}"#)
-        connection.close(CloseCode(rawValue: 4042))
-        try await eventually("it is where it was sent") { other.connections.count == 1 }
-        try await client.isConnected()
-    }
-
     @Test("an error with an unknown code still answers its message")
     func laterError() async throws {
         let worker = try await ScriptedWorker { request, connection in
