@@ -129,7 +129,9 @@ package.targets += [
         path: "Tests/AttackSuite"),
     tests("RollcallModelTests", uses: core + ["FoundationCodec"], exclude: ["golden-frames.json"]),
     tests("RollcallCoreTests", uses: core + ["RedisTwin"]),
-    tests("RollcallRedisTests", uses: core + nio + ["RedisTwin", "RollcallRedis", "Logging", "NIOEmbedded", "NIOSSL"]),
+    tests(
+        "RollcallRedisTests", uses: core + nio + ["RedisTwin", "RollcallRedis", "Logging", "NIOEmbedded", "NIOSSL"],
+        exclude: ["Store/golden.txt"]),
     tests(
         "RollcallWorkerTests",
         uses: core + worker + ["RollcallEdge", "RollcallRedis", "RollcallWorker", "Crypto", "Hummingbird"]

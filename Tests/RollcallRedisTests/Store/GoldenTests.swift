@@ -1,0 +1,167 @@
+// The bytes in Redis: what scripted stories leave in each key, and what they publish. `golden.txt` has them as they were
+// before the Redis client was written anew. A difference is either a named change of the format, or a mistake.
+
+import Foundation
+import RollcallModel
+import RollcallRedis
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct GoldenTests {
+    private typealias Story = (name: String, play: @Sendable (StoreUnderTest) async throws -> Void)
+
+    private static let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "golden.txt")
+
+    private static let stories: [Story] = [
+        (
+            "a device comes, is idle, and another takes over",
+            {
+                let began = try await $0.write(Session("aa").says(.active, 1)).began
+                _ = try await $0.write(Session("aa", began: began).says(.idle, 2))
+                _ = try await $0.write(Session("bb", device: tablet, worker: w2).says(.active, 1))
+                _ = try await $0.write(Session("cc", worker: w2).says(.active, 1))
+            }
+        ),
+        (
+            "a device loses its connection, and goes",
+            {
+                let session = Session("aa", began: try await $0.write(Session("aa").says(.active, 1)).began)
+                _ = try await $0.write(session.says(.active, 2, lost: $0.now()))
+                _ = try await $0.write(session.says(nil, 3))
+            }
+        ),
+        (
+            "a device is only in the background",
+            {
+                let began = try await $0.write(Session("aa").says(.background, 1)).began
+                _ = try await $0.write(Session("aa", began: began).says(nil, 2))
+            }
+        ),
+        (
+            "a device in the background beside one in use",
+            {
+                _ = try await $0.write(Session("aa").says(.active, 1))
+                let began = try await $0.write(Session("bb", device: tablet).says(.background, 1)).began
+                _ = try await $0.write(Session("bb", device: tablet, began: began).says(nil, 2))
+            }
+        ),
+        (
+            "fields of a later version",
+            {
+                try await $0.plant("dozing w9.zzzz 1-zz 4 5 0 more words", device: tablet)
+                try await $0.command("HSET", "presence:{alice}", "mood", "fine")
+                _ = try await $0.write(Session("aa").says(.active, 1))
+            }
+        ),
+        (
+            "two devices type, and stop",
+            {
+                try await $0.setMembers([alice: "Alice \"A\"", bob: ""])
+                let end = try await $0.now().advanced(by: .seconds(60))
+                try await $0.signal(alice, phone, until: end)
+                try await $0.signal(alice, tablet, until: end.advanced(by: .seconds(20)))
+                try await $0.signal(bob, phone, until: end)
+                try await $0.stop(alice, tablet)
+                try await $0.stop(alice, phone)
+            }
+        ),
+        (
+            "members are set, named, removed, and end",
+            {
+                try await $0.signal(alice)
+                try await $0.signal(bob)
+                try await $0.call { $0.setMember(alice, name: "Alice", of: lounge, reply: $1) }
+                try await $0.call { $0.setMember(bob, name: "Bób", of: lounge, reply: $1) }
+                try await $0.call { $0.removeMember(alice, of: lounge, reply: $1) }
+                try await $0.setMembers([alice: "A"], of: kitchen)
+                try await $0.call { $0.deleteMembers(of: kitchen, reply: $1) }
+            }
+        ),
+        (
+            "workers hold leases; one dies and is swept, one ends",
+            {
+                let session = Session("aa")
+                _ = try await $0.beat(.begin, w1, lease: .milliseconds(1))
+                let _: Bool = try await $0.call { $0.record([session.name], of: w1, until: .never, reply: $1) }
+                _ = try await $0.write(session.says(.active, 1))
+                _ = try await $0.beat(.begin, w2, lease: .seconds(60), isDraining: true)
+                _ = try await $0.claim(limit: 10)
+                _ = try await $0.sweep(session.name, of: w1, lastBeat: $0.now())
+                _ = try await $0.beat(.end(after: .seconds(20)), w2, lease: .seconds(60))
+            }
+        ),
+        (
+            "a user is revoked, and erased",
+            {
+                _ = try await $0.write(Session("aa").says(nil, 1))
+                let _: Timestamp = try await $0.call { $0.revokeTokens(of: alice, issuedBefore: nil, reply: $1) }
+                let report: UserReport = try await $0.call { $0.report(on: alice, own: nil, reply: $1) }
+                let _: Bool = try await $0.call { $0.erase(report, reply: $1) }
+            }
+        ),
+    ]
+
+    @Test("stories leave the golden values in Redis, and publish the golden messages")
+    func golden() async throws {
+        var lines: [String] = []
+        for story in Self.stories {
+            let store = try await StoreUnderTest()
+            let subscriber = try await RawSubscriber(to: store)
+            let start = try await store.now()
+            try await story.play(store)
+            let published = try await subscriber.heard().map { "publishes \($0)" }
+            let stored = try await Self.stored(in: store)
+            lines += ["# \(story.name)"] + (published + stored).map { Self.timeless($0, from: start) } + [""]
+        }
+        let (text, golden) = (lines.joined(separator: "\n"), try String(contentsOf: Self.file, encoding: .utf8))
+        if text != golden {
+            try? text.write(to: .temporaryDirectory.appending(path: "golden.txt"), atomically: true, encoding: .utf8)
+        }
+        for (line, expected) in zip(text.split(separator: "\n"), golden.split(separator: "\n")) where line != expected {
+            Issue.record("\(line)\ninstead of\n\(expected)")
+        }
+        #expect(text == golden, "golden.txt in the folder for temporary files has what was found")
+    }
+
+    /// Every key as `redis-cli` shows it, with the time that it has left.
+    private static func stored(in store: StoreUnderTest) async throws -> [String] {
+        let dump = """
+            local read = {
+              string = function(key) return { redis.call('GET', key) } end,
+              hash = function(key) return redis.call('HGETALL', key) end,
+              set = function(key) return redis.call('SMEMBERS', key) end,
+              zset = function(key) return redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end,
+            }
+            local dump = {}
+            for _, key in ipairs(redis.call('KEYS', '*')) do
+              local kind = redis.call('TYPE', key).ok
+              dump[#dump + 1] = { key, kind, redis.call('PEXPIRETIME', key), read[kind](key) }
+            end
+            return dump
+            """
+        let entries = try await store.command("EVAL", dump, "0").array ?? []
+        return entries.compactMap(\.array).flatMap { entry -> [String] in
+            let (key, kind) = (entry[0].string ?? "", entry[1].string ?? "")
+            let values = entry[3].array?.map { $0.string ?? "" } ?? []
+            let rows =
+                ["hash", "zset"].contains(kind)
+                ? stride(from: 0, to: values.count, by: 2).map { "\(values[$0]) = \(values[$0 + 1])" } : values
+            let expiry = entry[2].integer.flatMap { $0 < 0 ? nil : " until \($0)" } ?? ""
+            return ["\(kind) \(key)\(expiry)"] + rows.sorted().map { "  \($0)" }
+        }.reduce(into: [[String]]()) { keys, line in
+            if line.hasPrefix("  ") { keys[keys.count - 1].append(line) } else { keys.append([line]) }
+        }.sorted { $0[0] < $1[0] }.flatMap { $0 }
+    }
+
+    /// Replaces each time by its distance from the start, in tens of seconds.
+    private static func timeless(_ line: String, from start: Timestamp) -> String {
+        line.replacing(#/\b\d{13}\b/#) { match in
+            let distance = Int64(match.output)! - start.milliseconds
+            let tens = (distance + (distance < 0 ? -5000 : 5000)) / 10_000
+            return abs(distance) > 4_000_000_000
+                ? String(match.output) : tens == 0 ? "<now>" : "<now\(tens > 0 ? "+" : "")\(tens * 10)s>"
+        }.replacing(#/"expires_in":(\d+)/#) { match in
+            "\"expires_in\":\((Int64(match.output.1)! + 5000) / 10_000 * 10_000)"
+        }
+    }
+}
