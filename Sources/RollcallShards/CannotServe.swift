@@ -1,5 +1,6 @@
 // Errors that prevent a correctly configured worker from serving.
 
+internal import RollcallModel
 internal import RollcallRedis
 
 /// A port or Redis is unavailable. Retrying later may help.
@@ -7,28 +8,17 @@ public struct CannotServe: Error, CustomStringConvertible {
     /// What is missing and what to do, in sentences.
     public let description: String
 
-    /// The ACL rules that the Redis user lacks; empty if another problem stopped the worker.
-    public let missingRights: [String]
-
-    package init(description: String, missingRights: [String] = []) {
+    package init(description: String) {
         self.description = description
-        self.missingRights = missingRights
     }
 
-    static func denied(_ rights: [RedisRight], at location: RedisDeployment) -> CannotServe {
-        let (user, rules) = (location.username ?? "default", rights.map(\.description))
-        return CannotServe(
-            description: "the user \(user) of the Redis at \(location) lacks rights that a worker needs. Its "
-                + "administrator can grant them with: ACL SETUSER \(user) \(rules.joined(separator: " ")) "
-                + "(\(WorkerRights.file(isCluster: location.isCluster)) lists all that a worker needs)",
-            missingRights: rules)
-    }
-
-    static func unknown(_ commands: [String], at location: RedisDeployment) -> CannotServe {
+    /// - Parameter error: Redis's denial, which names what is not allowed.
+    static func denied(_ error: RedisError, at location: RedisDeployment) -> CannotServe {
         CannotServe(
-            description: "the Redis at \(location) does not know \(commands.joined(separator: ", ")): it is older than "
-                + "6.2, or commands were renamed (rename-command), which scripts do not support. Use ACLs instead to "
-                + "keep other users from these commands")
+            description:
+                "the user \(location.username ?? "default") of the Redis at \(location) lacks rights that a worker "
+                + "needs (\(error.sentence)). \(RedisDeployment.rightsFile(ofCluster: location.isCluster)) lists all of them, "
+                + "and rollcall doctor names those that are missing")
     }
 
     /// - Parameter refusal: Redis's error text. Its first word is the kind of error.
@@ -50,8 +40,16 @@ public struct CannotServe: Error, CustomStringConvertible {
 
     /// - Parameter reason: The last error of Redis or the connection, if any.
     static func noLease(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {
+        if let reason, reason.isDenied { return denied(reason, at: location) }
         guard case .server? = reason?.code, let refusal = reason?.underlying as? RedisServerError else {
             return noRedis(location, reason: reason)
+        }
+        if refusal.message.lowercased().begins(with: "unknown command") {
+            return CannotServe(
+                description:
+                    "the Redis at \(location) does not know a command that a worker needs (\(refusal)): it is older "
+                    + "than 6.2, or commands were renamed (rename-command), which scripts do not support. Use ACLs instead "
+                    + "to keep other users from these commands")
         }
         return refused("\(refusal)", at: location)
     }

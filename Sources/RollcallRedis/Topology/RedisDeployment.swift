@@ -37,6 +37,11 @@ public struct RedisDeployment: Hashable, Sendable {
         if case .cluster = topology { true } else { false }
     }
 
+    /// The file that contains a user with exactly the rights that a worker needs.
+    package static func rightsFile(ofCluster isCluster: Bool) -> String {
+        isCluster ? "Config/redis-cluster.acl" : "Config/redis.acl"
+    }
+
     /// Returns a server of this deployment.
     public func location(at address: RedisLocation.Address) -> RedisLocation {
         RedisLocation(

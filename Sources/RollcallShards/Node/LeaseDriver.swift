@@ -19,6 +19,7 @@ final class LeaseDriver {
     private let logger: Logger
     private let describe: (LeaseKeeper.Beat) -> Heartbeat
     private let tell: (LeaseNews) -> Void
+    private let denied: (RedisError) -> Void
     private let standing: () -> Standing
     private let gather: () -> EventLoopFuture<LoopFigures>
     private var isGathering = false
@@ -51,10 +52,12 @@ final class LeaseDriver {
 
     /// - Parameters:
     ///   - shards: The number of shards; ``shardConnected(_:)`` reports each.
+    ///   - denied: Called if Redis does not allow a heartbeat.
     ///   - gather: Collects the counters of all shards, on this event loop.
     init(
         _ settings: NodeSettings, along route: any RedisRoute, on driver: ShardDriver, shards: Int, logger: Logger,
         metrics: WorkerTapes, describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
+        denied: @escaping (RedisError) -> Void,
         standing: @escaping () -> Standing, gather: @escaping () -> EventLoopFuture<LoopFigures>
     ) {
         self.settings = settings
@@ -67,6 +70,7 @@ final class LeaseDriver {
         self.logger = logger
         self.describe = describe
         self.tell = tell
+        self.denied = denied
         self.standing = standing
         self.gather = gather
         self.metrics = metrics
@@ -255,6 +259,7 @@ final class LeaseDriver {
             case .failure(let error):
                 tally.heartbeatsFailed += 1
                 refusal = error
+                if error.isDenied { denied(error) }
                 complain(of: error)
                 carryOut(coordinator.heartbeatReplied(beat, .failure(.init(error)), at: driver.now))
             }

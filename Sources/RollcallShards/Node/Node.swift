@@ -82,10 +82,9 @@ package final class Node: Sendable {
     /// - Parameters:
     ///   - edge: The address for devices; empty if they cannot connect.
     ///   - sessions: Returns the number of sessions, for operators.
-    /// - Throws: ``CannotServe`` if rights are missing or there is no lease within the connect timeout;
+    /// - Throws: ``CannotServe`` if there is no lease within the connect timeout, or Redis does not allow the first heartbeat;
     ///   `CancellationError` if the worker is stopped first.
     package func start(edge: String, host: String, sessions: @escaping @Sendable () -> Int) async throws {
-        try await checkRights()
         let started = loops[0].makePromise(of: Void.self)
         self.started.withLockedValue { $0 = started }
         let heartbeat = HeartbeatText(settings, edge: edge, host: host, sessions: sessions)
@@ -94,6 +93,7 @@ package final class Node: Sendable {
                 settings, along: route, on: driver, shards: loops.count, logger: logger,
                 metrics: WorkerTapes(metrics),
                 describe: heartbeat.heartbeat(for:), tell: { [weak self] in self?.tell($0) },
+                denied: { [settings] in started.fail(CannotServe.denied($0, at: settings.redis)) },
                 standing: { [weak self] in self?.standing ?? Standing() },
                 gather: { [weak self, eventLoop = driver.eventLoop] in
                     self?.gatherFigures(on: eventLoop) ?? eventLoop.makeSucceededFuture(LoopFigures())

@@ -100,7 +100,7 @@ package final class ShardDriver {
         deniedAt = now
         logger.error(
             "Redis does not allow what a worker does",
-            metadata: ["reason": "\(error)", "rights": "\(WorkerRights.file(isCluster: commands.isSpread))"])
+            metadata: ["reason": "\(error)", "rights": "\(RedisDeployment.rightsFile(ofCluster: commands.isSpread))"])
     }
 
     private static var now: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }

@@ -116,11 +116,10 @@ package enum Doctor {
             let result = await Result {
                 let visit = try await RedisVisit(
                     to: route, on: eventLoop, within: configuration.redis.connectTimeout, logger: logger)
-                let shortfall = RightsCheck.shortfall(
-                    at: route, names: KeyNames(prefix: configuration.redis.prefix), ofCluster: deployment.isCluster,
-                    on: eventLoop, within: configuration.redis.connectTimeout, logger: logger)
                 let readings = await RedisReadings(
-                    visit, user: deployment.username ?? "default", shortfall: { try await shortfall.get() })
+                    visit, user: deployment.username ?? "default",
+                    rights: WorkerRights(
+                        names: KeyNames(prefix: configuration.redis.prefix), ofCluster: deployment.isCluster))
                 await visit.close()
                 return readings
             }

@@ -43,16 +43,16 @@ struct RedisReadings: Sendable {
 }
 
 extension RedisReadings {
-    init(_ visit: RedisVisit, user: String, shortfall: () async throws -> Shortfall) async {
+    init(_ visit: RedisVisit, user: String, rights: WorkerRights) async {
         self.user = user
         info = await visit.ask("INFO").reading(right: "info") { $0.string.map(Self.facts) }
         role = await visit.ask("ROLE").reading(right: "role") { value in
             value.array?.map { $0.string ?? $0.integer.map { "\($0)" } ?? "\($0.array?.count ?? 0)" }
         }
         do {
-            self.shortfall = .success(try await shortfall())
+            shortfall = .success(try await visit.shortfall(of: rights))
         } catch {
-            self.shortfall = .failure(Unread(sentence: (error as? RedisError)?.sentence ?? "\(error)"))
+            shortfall = .failure(Unread(sentence: error.sentence))
         }
         roundTrips = await Self.roundTrips(visit)
         clock = await Self.clock(visit)
@@ -202,7 +202,7 @@ struct RedisChecks {
     private var rights: Finding {
         readings.shortfall.judged(.rights) { shortfall in
             let user = "the user \(readings.user)"
-            let file = WorkerRights.file(isCluster: isCluster)
+            let file = RedisDeployment.rightsFile(ofCluster: isCluster)
             if shortfall.refusal?.hasPrefix("READONLY") == true {
                 return Finding(.rights, .skipped, "not checked: a replica does not report them")
             }

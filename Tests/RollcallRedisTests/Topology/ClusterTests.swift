@@ -37,29 +37,6 @@ struct ClusterTests {
         try await party.close()
     }
 
-    @Test func `a worker's rights are enough, and none is too many`() async throws {
-        let set = try await RedisClusterSet()
-        let all = WorkerRights(names: KeyNames(), ofCluster: true).all
-        func missing(_ url: String) async throws -> [RedisRight] {
-            let route = try RedisDeployment(url: url).route(on: Commands.loop, logger: quiet)
-            let shortfall = RightsCheck.shortfall(
-                at: route, names: KeyNames(), ofCluster: true, on: Commands.loop, within: .seconds(10), logger: quiet)
-            let rights = try await shortfall.get().rights
-            await route.close()
-            return rights
-        }
-        #expect(try await missing(set.url) == [])
-        let host = "127.0.0.1:\(set.servers[0].port)"
-        // Without the first, there is no route; without the second, nothing can be asked.
-        for right in all where ![.command("cluster|slots"), .command("multi")].contains(right) {
-            let rules = all.filter { $0 != right }.map(\.description)
-            for server in set.servers {
-                try await server.cli(["ACL", "SETUSER", "lacks", "reset", "on", ">pw", "resetchannels"] + rules)
-            }
-            #expect(try await missing("redis+cluster://lacks:pw@\(host)") == [right], "without \(right)")
-        }
-    }
-
     @Test(.enabled(if: isSoaking))
     func `a primary that does not let us in is told of once, and again after it has`() async throws {
         let set = try await RedisClusterSet()

@@ -1,36 +1,128 @@
-// The rights that a worker needs in Redis, and no others: for the commands that it sends and those in its scripts,
-// which run with the rights of the caller.
+// The rights in Redis that a worker needs, and which of them a user lacks.
 
 import RollcallModel
+import RollcallRedis
 
-/// The rights that a worker needs for one prefix.
-public struct WorkerRights: Sendable {
+/// Finds the rights and commands that a worker would lack, as the user of a visit. `ACL DRYRUN` is made for this, but requires
+/// Redis 7 and a right that no worker should have. Instead, commands are queued in a transaction that is never executed: Redis
+/// checks the rights when it queues a command.
+extension RedisVisit {
+    func shortfall(of rights: WorkerRights) async throws(RedisError) -> Shortfall {
+        // Sends nothing before `MULTI` is confirmed: outside of a transaction, the commands would be executed.
+        switch (await ask("MULTI"), Shortfall()) {
+        case (.success, var shortfall):
+            let probes = rights.probes.filter { !["MULTI", "DISCARD"].contains($0.command.name) }
+            let replies = await ask(probes.map(\.command) + [RedisCommand("DISCARD")])
+            for (probe, reply) in zip(probes, replies) {
+                if let lack = try Self.refusal(reply).flatMap(probe.lack) { shortfall.add(lack) }
+            }
+            if let lack = try replies.last.flatMap(Self.refusal)?.lack(of: "discard") { shortfall.add(lack) }
+            shortfall.rights = rights.all.filter(shortfall.rights.contains)
+            return shortfall
+        case (.failure(let error), var shortfall):
+            guard let lack = try Self.refusal(.failure(error))?.lack(of: "multi") else { throw error }
+            shortfall.add(lack)
+            guard case .right = lack else { return shortfall }
+            // Without transactions, only one command can be checked: no script has this name. A user who may not run
+            // scripts cannot be used for a worker.
+            shortfall.rights.append(.command("discard"))
+            if let lack = try Self.refusal(await ask("EVALSHA", "0", "0"))?.lack(of: "evalsha") { shortfall.add(lack) }
+            return shortfall
+        }
+    }
+
+    /// Returns Redis's error reply, if it is one.
+    private static func refusal(_ result: Result<RedisValue, RedisError>) throws(RedisError) -> RedisServerError? {
+        guard case .failure(let error) = result else { return nil }
+        guard let refusal = error.underlying as? RedisServerError else { throw error }
+        return refusal
+    }
+}
+
+/// What a worker would lack in a Redis.
+struct Shortfall: Hashable, Sendable {
+    /// The missing rights, in the order of ``WorkerRights/all``.
+    var rights: [RedisRight] = []
+    /// The commands that this Redis does not know, because they were renamed or it is too old.
+    var commands: [String] = []
+    /// Why it accepts no writes at the moment, in its own words; `nil` if it does.
+    var refusal: String?
+
+    mutating func add(_ lack: Lack) {
+        switch lack {
+        case .right(let right): rights.append(right)
+        case .command(let name): if !commands.contains(name) { commands.append(name) }
+        case .writing(let reason): refusal = refusal ?? reason
+        }
+    }
+}
+
+/// What one error reply shows to be missing.
+enum Lack: Hashable {
+    case right(RedisRight)
+    /// A command in the form in which people write it.
+    case command(String)
+    case writing(String)
+}
+
+extension RedisServerError {
+    /// Returns what is missing if this error is the reply to a command with this name.
+    func lack(of name: String) -> Lack? {
+        switch kind {
+        case "NOPERM": .right(.command(name))
+        case "NOREPLICAS", "MISCONF", "OOM": .writing(description)
+        case "ERR" where message.lowercased().begins(with: "unknown "):
+            .command(name.uppercased().replacing("|", with: " "))
+        default: nil
+        }
+    }
+}
+
+// MARK: The rights
+
+/// A right in an ACL.
+enum RedisRight: Hashable, Sendable, CustomStringConvertible {
+    /// A command, or one of its subcommands, in lower case: `hset`, `script|load`.
+    case command(String)
+    /// All keys that match a pattern.
+    case keys(String)
+    /// All channels that match a pattern.
+    case channels(String)
+
+    /// The ACL rule for the right, as `ACL SETUSER` and ACL files accept it.
+    var description: String {
+        switch self {
+        case .command(let name): "+\(name)"
+        case .keys(let pattern): "~\(pattern)"
+        case .channels(let pattern): "&\(pattern)"
+        }
+    }
+}
+
+/// The rights that a worker needs for one prefix, and no others: for the commands that it sends, and for those in its
+/// scripts, which run with the rights of the caller.
+struct WorkerRights: Sendable {
     private let names: KeyNames
     /// The same names as patterns, with `*` for the variable parts.
     private let patterns: KeyNames
     private let isOfCluster: Bool
 
     /// - Parameter isOfCluster: whether the user is on the nodes of a Redis Cluster.
-    public init(names: KeyNames, ofCluster isOfCluster: Bool = false) {
+    init(names: KeyNames, ofCluster isOfCluster: Bool = false) {
         self.names = names
         self.isOfCluster = isOfCluster
         patterns = KeyNames(prefix: Self.literally(names.prefix))
     }
 
     /// All rights, in the order of `Config/redis.acl` or `Config/redis-cluster.acl`.
-    public var all: [RedisRight] {
+    var all: [RedisRight] {
         keys(patterns).map { .keys($0) } + channels(patterns).map { .channels($0) }
             + (others.map(\.name) + (isOfCluster ? [] : Self.underSentinels) + onKeys.map(\.name) + onChannels)
             .map { .command($0) }
     }
 
-    /// The file that contains a user with exactly these rights.
-    package static func file(isCluster: Bool) -> String {
-        isCluster ? "Config/redis-cluster.acl" : "Config/redis.acl"
-    }
-
     /// Returns the ACL file's line for a user with these rights, without the password.
-    public func line(user: String) -> String {
+    func line(user: String) -> String {
         let rules = ["resetkeys", "resetchannels", "-@all"] + all.map(\.description)
         return "user \(user) on \(rules.joined(separator: " "))"
     }
