@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A missing Redis permission", .timeLimit(.minutes(1)))
 struct MissingRightsTests {
-    @Test("of a heartbeat keeps a worker from starting, which says what Redis denied and where all permissions are listed")
+    @Test("of a heartbeat keeps a worker from starting, which says what Redis denied")
     func atTheStart() async throws {
         let redis = try await RedisServer()
         try await redis.cli("ACL", "SETUSER", "rollcall", "-zadd")
