@@ -8,7 +8,7 @@ internal import RollcallClient
 /// Work that is due now runs on a queue of its own; other work waits until the test has moved the clock there.
 final class VirtualTime: Sendable {
     typealias Instant = ContinuousClock.Instant
-    typealias Work = @Sendable () -> Void
+    typealias Work = Environment.Work
 
     private struct State {
         var now: Instant
@@ -33,7 +33,6 @@ final class VirtualTime: Sendable {
     var sinceStart: Duration { now - start }
     /// When time-dependent work is due next.
     var next: Instant? { state.withLockedValue { $0.waiting.first?.at } }
-
     var timers: Int { state.withLockedValue { $0.waiting.count } }
 
     var environment: Environment {

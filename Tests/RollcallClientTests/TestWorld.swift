@@ -111,7 +111,8 @@ final class TestWorld: Sendable {
         }
 
         private func keepPinging() {
-            _ = wire.world?.time.at(wire.world!.time.now + .seconds(10)) { [weak self] in
+            guard let time = wire.world?.time else { return }
+            _ = time.at(time.now + .seconds(10)) { [weak self] in
                 guard let self, wire.world != nil else { return }
                 wire.owner?.wireHeard(wire)
                 keepPinging()

@@ -61,9 +61,7 @@ final class Engine: @unchecked Sendable {
     }
 
     init(_ options: ClientOptions, in environment: Environment, connection: (Engine) -> Connection) {
-        self.options = options
-        self.environment = environment
-        random = environment.jitter
+        (self.options, self.environment, random) = (options, environment, environment.jitter)
         outbox = Outbox(at: environment.now())
         attention = Attention(idleAfter: options.idleAfter)
         self.connection = connection(self)
@@ -160,12 +158,6 @@ extension Engine {
         deadlinePassed(at: now)
     }
 
-    /// Handles that the machine may have slept, during which timers stand still.
-    private func woke() {
-        setTimer(nil)
-        changed()
-    }
-
     private func deadlinePassed(at now: ContinuousClock.Instant) {
         connection.deadlinePassed(at: now)
         attention.deadlinePassed(at: now)
@@ -223,7 +215,7 @@ extension Engine {
 
     func begin(_ pause: Pause, for duration: Duration, done: @escaping (Bool) -> Void) {
         guard !isClosed else { return done(false) }
-        pause.deadline = now + min(duration, .seconds(365 * 86_400))
+        pause.deadline = now + duration
         pause.done = done
         pauses.append(pause)
         setTimer(deadline)
@@ -249,7 +241,9 @@ extension Engine {
 
     func networkChanged() {
         connection.networkChanged()
-        woke()
+        // The machine may have slept, during which timers stand still.
+        setTimer(nil)
+        changed()
     }
 
     func stateSet(_ state: DeviceState) {
@@ -388,7 +382,7 @@ extension Engine {
         guard connection.isOpen else { return done(false) }
         // The worker was never asked for this conversation, so no other user sees typing.
         guard outbox.conversations.way(of: field.conversation) != nil else { return done(true) }
-        let stop = Stop(deadline: now + min(limit, .seconds(365 * 86_400)), done: done)
+        let stop = Stop(deadline: now + limit, done: done)
         stops.append(stop)
         outbox.signalled(false, in: field.conversation, stop: stop)
         changed()

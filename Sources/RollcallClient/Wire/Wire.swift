@@ -32,14 +32,11 @@ package typealias Dial = @Sendable (WorkerAddress, any WireOwner) -> any Wire
 
 // The environment of a client in an app or a server.
 extension Environment {
-    /// The longest timer. An app may set longer durations than an event loop can express; the client then looks again.
-    private static let longest = Duration.seconds(365 * 86_400)
-
-    /// The system's clock and random numbers, and this event loop.
+    /// The system's clock and random numbers, and this event loop. For an app's durations beyond what the loop can express,
+    /// `TimeAmount` has its maximum, and a timer that fires early is set again.
     package static func on(_ loop: any EventLoop) -> Environment {
         Environment(now: { .now }, random: { .random(in: .min ... .max) }, run: { loop.execute($0) }) {
-            let wait = min(max(.zero, ContinuousClock.now.duration(to: $0)), longest)
-            let timer = loop.scheduleTask(in: TimeAmount(wait), $1)
+            let timer = loop.scheduleTask(in: TimeAmount(max(.zero, ContinuousClock.now.duration(to: $0))), $1)
             return { timer.cancel() }
         }
     }

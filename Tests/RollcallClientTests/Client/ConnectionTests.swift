@@ -26,6 +26,21 @@ import Testing
         #expect((0..<60_000).contains(serverTime.milliseconds - 1_753_600_000_000))
     }
 
+    /// Regression: such an option crashed the client when it connected.
+    @Test("durations beyond what an event loop can express are long waits")
+    func longWaits() async throws {
+        let worker = try await ScriptedWorker()
+        let longest = Duration.seconds(Int64.max)
+        let client = RollcallClient.phone(worker.url) {
+            ($0.connectTimeout, $0.longestPause, $0.idleAfter) = (longest, longest, longest)
+        }
+        client.inputHappened()
+        client.connect()
+        try await client.isConnected()
+        #expect(await client.currentPresence(of: "bob", within: longest)?.status == .away)
+        #expect(await client.typingInput(in: "c42").sendConfirmed(within: longest))
+    }
+
     @Test("the first hello has the state that the application set before it")
     func helloState() async throws {
         let worker = try await ScriptedWorker()
