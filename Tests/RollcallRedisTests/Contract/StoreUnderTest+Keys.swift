@@ -4,7 +4,7 @@ import RollcallRedis
 extension StoreUnderTest {
     /// Reads all keys in one step: name, type, expiry and content. Time passes while a script runs, so the expiry is
     /// approximate.
-    private static let dump = """
+    private static let dumpScript = """
         local read = {
           string = function(key) return { redis.call('GET', key) } end,
           hash = function(key) return redis.call('HGETALL', key) end,
@@ -22,16 +22,20 @@ extension StoreUnderTest {
     /// Returns everything stored. Of a worker's hash only the last heartbeat is kept, since the rest is for people, and
     /// of a claim to sweep only the worker.
     func keys() async throws -> [String: StoredKey] {
-        let dump = try await command("EVAL", Self.dump, "0").array ?? []
-        var keys: [String: StoredKey] = [:]
-        for entry in dump.compactMap(\.array) {
-            guard let key = entry[0].string, let kind = entry[1].string.flatMap(StoredKey.Kind.init) else { continue }
-            let expires = entry[2].integer.flatMap { $0 < 0 ? nil : Timestamp(milliseconds: $0) }
-            keys[key] = StoredKey(
-                kind: kind, content: Self.content(of: key, kind, entry[3].array?.compactMap(\.string) ?? []),
-                expires: expires)
-        }
+        var keys = try await dump()
+        for (key, stored) in keys { keys[key]?.content = Self.content(of: key, stored.kind, stored.content) }
         return keys
+    }
+
+    /// The same with every value, as Redis returns them.
+    func dump() async throws -> [String: StoredKey] {
+        let dump = try await command("EVAL", Self.dumpScript, "0").array ?? []
+        return dump.compactMap(\.array).reduce(into: [:]) { keys, entry in
+            guard let key = entry[0].string, let kind = entry[1].string.flatMap(StoredKey.Kind.init) else { return }
+            keys[key] = StoredKey(
+                kind: kind, content: entry[3].array?.compactMap(\.string) ?? [],
+                expires: entry[2].integer.flatMap { $0 < 0 ? nil : Timestamp(milliseconds: $0) })
+        }
     }
 
     private static func content(of key: String, _ kind: StoredKey.Kind, _ values: [String]) -> [String] {

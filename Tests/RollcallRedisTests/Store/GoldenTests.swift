@@ -123,34 +123,17 @@ import Testing
         #expect(text == golden, "golden.txt in the folder for temporary files has what was found")
     }
 
-    /// Every key as `redis-cli` shows it, with the time that it has left.
+    /// Every key with its values and expiry.
     private static func stored(in store: StoreUnderTest) async throws -> [String] {
-        let dump = """
-            local read = {
-              string = function(key) return { redis.call('GET', key) } end,
-              hash = function(key) return redis.call('HGETALL', key) end,
-              set = function(key) return redis.call('SMEMBERS', key) end,
-              zset = function(key) return redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end,
-            }
-            local dump = {}
-            for _, key in ipairs(redis.call('KEYS', '*')) do
-              local kind = redis.call('TYPE', key).ok
-              dump[#dump + 1] = { key, kind, redis.call('PEXPIRETIME', key), read[kind](key) }
-            end
-            return dump
-            """
-        let entries = try await store.command("EVAL", dump, "0").array ?? []
-        return entries.compactMap(\.array).flatMap { entry -> [String] in
-            let (key, kind) = (entry[0].string ?? "", entry[1].string ?? "")
-            let values = entry[3].array?.map { $0.string ?? "" } ?? []
+        try await store.dump().sorted { ($0.value.kind.rawValue, $0.key) < ($1.value.kind.rawValue, $1.key) }.flatMap {
+            key, stored in
+            let values = stored.content
             let rows =
-                ["hash", "zset"].contains(kind)
+                stored.kind == .hash || stored.kind == .zset
                 ? stride(from: 0, to: values.count, by: 2).map { "\(values[$0]) = \(values[$0 + 1])" } : values
-            let expiry = entry[2].integer.flatMap { $0 < 0 ? nil : " until \($0)" } ?? ""
-            return ["\(kind) \(key)\(expiry)"] + rows.sorted().map { "  \($0)" }
-        }.reduce(into: [[String]]()) { keys, line in
-            if line.hasPrefix("  ") { keys[keys.count - 1].append(line) } else { keys.append([line]) }
-        }.sorted { $0[0] < $1[0] }.flatMap { $0 }
+            let expiry = stored.expires.map { " until \($0.milliseconds)" } ?? ""
+            return ["\(stored.kind) \(key)\(expiry)"] + rows.sorted().map { "  \($0)" }
+        }
     }
 
     /// Replaces each time by its distance from the start, in tens of seconds.
