@@ -44,7 +44,7 @@ public struct CannotServe: Error, CustomStringConvertible {
         guard case .server? = reason?.code, let refusal = reason?.underlying as? RedisServerError else {
             return noRedis(location, reason: reason)
         }
-        if refusal.message.lowercased().begins(with: "unknown command") {
+        if refusal.message.lowercased().begins(with: "unknown ") {
             return CannotServe(
                 description:
                     "the Redis at \(location) does not know a command that a worker needs (\(refusal)): it is older "

@@ -49,13 +49,14 @@ extension RedisReadings {
         role = await visit.ask("ROLE").reading(right: "role") { value in
             value.array?.map { $0.string ?? $0.integer.map { "\($0)" } ?? "\($0.array?.count ?? 0)" }
         }
+        roundTrips = await Self.roundTrips(visit)
+        clock = await Self.clock(visit)
+        // Last, because a user who may not discard the transaction stays in it.
         do {
             shortfall = .success(try await visit.shortfall(of: rights))
         } catch {
             shortfall = .failure(Unread(sentence: error.sentence))
         }
-        roundTrips = await Self.roundTrips(visit)
-        clock = await Self.clock(visit)
     }
 
     static func facts(_ info: String) -> [String: String] {

@@ -3,24 +3,15 @@
 import RollcallModel
 import RollcallRedis
 
-/// Finds the rights and commands that a worker would lack, as the user of a visit. `ACL DRYRUN` is made for this, but requires
-/// Redis 7 and a right that no worker should have. Instead, commands are queued in a transaction that is never executed: Redis
-/// checks the rights when it queues a command.
 extension RedisVisit {
+    /// Finds the rights and commands that a worker would lack as this visit's user. `ACL DRYRUN` is made for this, but
+    /// requires Redis 7 and a right that no worker should have. Instead, commands are queued in a transaction that is never
+    /// executed: Redis checks the rights when it queues a command.
     func shortfall(of rights: WorkerRights) async throws(RedisError) -> Shortfall {
-        // Sends nothing before `MULTI` is confirmed: outside of a transaction, the commands would be executed.
-        switch (await ask("MULTI"), Shortfall()) {
-        case (.success, var shortfall):
-            let probes = rights.probes.filter { !["MULTI", "DISCARD"].contains($0.command.name) }
-            let replies = await ask(probes.map(\.command) + [RedisCommand("DISCARD")])
-            for (probe, reply) in zip(probes, replies) {
-                if let lack = try Self.refusal(reply).flatMap(probe.lack) { shortfall.add(lack) }
-            }
-            if let lack = try replies.last.flatMap(Self.refusal)?.lack(of: "discard") { shortfall.add(lack) }
-            shortfall.rights = rights.all.filter(shortfall.rights.contains)
-            return shortfall
-        case (.failure(let error), var shortfall):
-            guard let lack = try Self.refusal(.failure(error))?.lack(of: "multi") else { throw error }
+        var shortfall = Shortfall()
+        // Nothing else is sent before `MULTI` is known to work: outside of a transaction, the commands would be executed.
+        if let refusal = try Self.refusal(await ask("MULTI")) {
+            guard let lack = refusal.lack(of: "multi") else { throw RedisError(refusal, command: "MULTI") }
             shortfall.add(lack)
             guard case .right = lack else { return shortfall }
             // Without transactions, only one command can be checked: no script has this name. A user who may not run
@@ -29,6 +20,16 @@ extension RedisVisit {
             if let lack = try Self.refusal(await ask("EVALSHA", "0", "0"))?.lack(of: "evalsha") { shortfall.add(lack) }
             return shortfall
         }
+        let probes = rights.probes.filter { !["MULTI", "DISCARD"].contains($0.command.name) }
+        // Race: the visit may have a new connection by now. So the transaction begins again, in one pipeline.
+        let begin = [RedisCommand("DISCARD"), RedisCommand("MULTI")]
+        let replies = await ask(begin + probes.map(\.command) + [RedisCommand("DISCARD")]).dropFirst(begin.count)
+        for (probe, reply) in zip(probes, replies) {
+            if let lack = try Self.refusal(reply).flatMap(probe.lack) { shortfall.add(lack) }
+        }
+        if let lack = try replies.last.flatMap(Self.refusal)?.lack(of: "discard") { shortfall.add(lack) }
+        shortfall.rights = rights.all.filter(shortfall.rights.contains)
+        return shortfall
     }
 
     /// Returns Redis's error reply, if it is one.
