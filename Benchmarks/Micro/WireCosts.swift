@@ -38,20 +38,21 @@ private func maskedFrame(_ text: String) -> ByteBuffer {
 private func measurePushes(_ bench: inout Bench) {
     let town = Topic.typing("c42")
     let channel = KeyNames().channel(of: town)
+    let server = RedisLocation(.host("127.0.0.1", port: 1))
     let subscriber = SubscriberConnection(
-        to: RedisLocation(.host("127.0.0.1", port: 1)), name: "micro-bench", on: EmbeddedEventLoop(),
+        to: Endpoint(server), name: "micro-bench", on: EmbeddedEventLoop(),
         logger: Logger(label: "micro-bench"))
     var heard = 0
     subscriber.onMessage = { _, payload in heard += payload.readableBytes }
-    subscriber.linkOpened(to: RedisLocation(.host("127.0.0.1", port: 1)))
-    subscriber.linkReceived(ByteBuffer(string: "+PONG\r\n+OK\r\n"))
+    subscriber.connection.begin(at: server)
+    subscriber.connection.feed(ByteBuffer(string: "+PONG\r\n+OK\r\n"))
     subscriber.subscribe(channel, as: town)
-    subscriber.linkWillFlush()
-    subscriber.linkReceived(ByteBuffer(string: "*3\r\n\(bulk("subscribe"))\(bulk(channel)):1\r\n"))
+    subscriber.willFlush()
+    subscriber.connection.feed(ByteBuffer(string: "*3\r\n\(bulk("subscribe"))\(bulk(channel)):1\r\n"))
     let push = ByteBuffer(string: "*3\r\n\(bulk("message"))\(bulk(channel))\(bulk(Sample.change))")
     bench.row("a message from Redis, to its topic") { _ in
         heard = 0
-        subscriber.linkReceived(push)
+        subscriber.connection.feed(push)
         guard heard == Sample.change.utf8.count else { preconditionFailure("the message was not handed over") }
     }
 }

@@ -41,17 +41,17 @@ public struct CannotServe: Error, CustomStringConvertible {
     /// - Parameter reason: The last error of Redis or the connection, if any.
     static func noLease(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {
         if let reason, reason.isDenied { return denied(reason, at: location) }
-        guard case .server? = reason?.code, let refusal = reason?.underlying as? RedisServerError else {
+        guard case .server? = reason?.code, let refusal = reason?.reply else {
             return noRedis(location, reason: reason)
         }
-        if refusal.message.lowercased().begins(with: "unknown ") {
+        if refusal.lowercased().begins(with: "err unknown ") {
             return CannotServe(
                 description:
                     "the Redis at \(location) does not know a command that a worker needs (\(refusal)): it is older "
                     + "than 6.2, or commands were renamed (rename-command), which scripts do not support. Use ACLs instead "
                     + "to keep other users from these commands")
         }
-        return refused("\(refusal)", at: location)
+        return refused(refusal, at: location)
     }
 
     static func noRedis(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {

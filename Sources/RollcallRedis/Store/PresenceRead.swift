@@ -30,22 +30,15 @@ final class PresenceRead {
 
     /// Sends all pipelines at once.
     func begin() {
-        switch store.commands {
-        case .server(let connection):
-            missing = 1
-            read(users, at: connection)
-        case .cluster(let cluster):
-            let shares = cluster.shares(of: users.lazy.map { self.store.names.presenceKey($0) }).values
-            guard !shares.isEmpty else { return nobodyToAsk(cluster) }
-            missing = shares.count
-            for share in shares { read(share.places.map { users[$0] }, at: share.connection) }
+        let groups = store.commands.groups(of: users.lazy.map { self.store.names.presenceKey($0) })
+        guard !groups.isEmpty else {
+            // Nobody can be asked.
+            if !users.isEmpty { failure = .notSent("HGETALL", because: store.commands.lastError) }
+            unread = users
+            return end()
         }
-    }
-
-    private func nobodyToAsk(_ cluster: ClusterCommands) {
-        if !users.isEmpty { failure = .notSent("HGETALL", because: cluster.lastError) }
-        unread = users
-        end()
+        missing = groups.count
+        for group in groups { read(group.places.map { users[$0] }, at: group.connection) }
     }
 
     private func read(_ users: [UserID], at connection: CommandConnection) {
@@ -67,8 +60,8 @@ final class PresenceRead {
         }
     }
 
-    private func take(_ hash: Result<FlatReply, RedisError>, of user: UserID, readAfter time: Timestamp?) {
-        switch hash.orForeign(FlatReply()) {
+    private func take(_ hash: Result<RESPReply, RedisError>, of user: UserID, readAfter time: Timestamp?) {
+        switch hash.orForeign(RESPReply()) {
         case .success(let hash):
             guard let time else { return unread.append(user) }
             records.append(PresenceRecord(user: user, hash: hash, readAfter: time, counting: living))

@@ -19,7 +19,7 @@ extension PresenceRecord {
     /// A hash that does not exist is read as offline, with a version below that of any write from `time` on.
     ///
     /// - Parameter living: incarnations whose devices are only counted and not listed, which are nearly all devices.
-    init(user: UserID, hash: FlatReply, readAfter time: Timestamp, counting living: Set<BytesKey>) {
+    init(user: UserID, hash: RESPReply, readAfter time: Timestamp, counting living: Set<BytesKey>) {
         self.init(user: user, readAfter: time)
         hash.forEachField { read($0, $1, counting: living) }
     }

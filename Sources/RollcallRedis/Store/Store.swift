@@ -35,10 +35,10 @@ public final class Store {
         }
     }
 
-    let commands: RedisCommands
+    let commands: RedisClient
     let settings: Settings
 
-    public init(on commands: RedisCommands, settings: Settings) {
+    public init(on commands: RedisClient, settings: Settings) {
         self.commands = commands
         self.settings = settings
     }

@@ -1,8 +1,5 @@
 // The kind of Redis deployment and the worker's credentials, from `redis.url` in the configuration.
 
-public import Logging
-public import NIOCore
-
 /// A Redis deployment: a single server, a primary with sentinels, or a cluster.
 public struct RedisDeployment: Hashable, Sendable {
     public enum Topology: Hashable, Sendable {
@@ -47,29 +44,6 @@ public struct RedisDeployment: Hashable, Sendable {
         RedisLocation(
             address, username: username, password: password, database: database, isEncrypted: isEncrypted)
     }
-
-    /// Returns the route to the server, the primary or the nodes.
-    ///
-    /// - Parameters:
-    ///   - credentials: called for each connection; `nil` to use only those in the URL. TLS requires it.
-    ///   - client: the owner, for the names of the route's own connections.
-    ///   - eventLoop: the event loop of the route's own connections.
-    public func route(
-        credentials: Credentials.Source? = nil, for client: String = "rollcall", on eventLoop: any EventLoop,
-        logger: Logger
-    ) -> any RedisRoute {
-        switch topology {
-        case .server(let address):
-            guard let credentials else { return location(at: address) }
-            return ServerRoute(location: location(at: address), credentials: credentials)
-        case .sentinel:
-            return SentinelRoute(
-                to: self, credentials: credentials ?? { Credentials() }, for: client, on: eventLoop, logger: logger)
-        case .cluster:
-            return ClusterRoute(
-                to: self, credentials: credentials ?? { Credentials() }, for: client, on: eventLoop, logger: logger)
-        }
-    }
 }
 
 /// For people and logs: contains no password.
@@ -88,4 +62,54 @@ extension RedisDeployment: CustomStringConvertible, CustomDebugStringConvertible
     }
 
     public var debugDescription: String { description }
+}
+
+/// One Redis server: its address and the user's credentials.
+public struct RedisLocation: Hashable, Sendable {
+    public enum Address: Hashable, Sendable {
+        case host(String, port: Int)
+        case unix(path: String)
+    }
+
+    public var address: Address
+    /// The ACL user; `nil` for Redis's default user.
+    public var username: String?
+    public var password: String?
+    public var database: Int
+    /// Whether to use TLS.
+    public var isEncrypted: Bool
+
+    public init(
+        _ address: Address, username: String? = nil, password: String? = nil, database: Int = 0,
+        isEncrypted: Bool = false
+    ) {
+        self.address = address
+        self.username = username
+        self.password = password
+        self.database = database
+        self.isEncrypted = isEncrypted
+    }
+}
+
+/// For people and logs: contains no password.
+extension RedisLocation: CustomStringConvertible, CustomDebugStringConvertible {
+    public var description: String {
+        let (scheme, user) = (isEncrypted ? "rediss" : "redis", username.map { "\($0)@" } ?? "")
+        return switch address {
+        case .host: "\(scheme)://\(user)\(address)/\(database)"
+        case .unix: "redis+unix://\(user)\(address)?db=\(database)"
+        }
+    }
+
+    public var debugDescription: String { description }
+}
+
+extension RedisLocation.Address: CustomStringConvertible {
+    /// `host:port`, or the path of a socket.
+    public var description: String {
+        switch self {
+        case .host(let host, let port): "\(host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host):\(port)"
+        case .unix(let path): path
+        }
+    }
 }

@@ -3,26 +3,26 @@
 
 package import Logging
 package import NIOCore
-import RollcallModel
 
-/// A connection for a few commands, usable from any task.
+/// A connection for a few commands to the server, the primary, or one node of a cluster. Usable from any task.
 package struct RedisVisit: Sendable {
     private let connection: NIOLoopBound<CommandConnection>
     private let eventLoop: any EventLoop
 
     /// Connects, once.
     ///
-    /// - Parameter timeout: how long the connection may take. A Redis that accepts it and sends nothing has three more
-    ///   seconds.
+    /// - Parameter timeout: how long finding the server, and connecting to it, may each take. A Redis that accepts the
+    ///   connection and sends nothing has three more seconds.
     /// - Throws: the ``RedisError`` that says why Redis is unreachable or refuses access.
     package init(
-        to route: any RedisRoute, on eventLoop: any EventLoop, within timeout: Duration, logger: Logger
+        to topology: Topology, on eventLoop: any EventLoop, within timeout: Duration, logger: Logger
     ) async throws {
         self.eventLoop = eventLoop
+        let address = try await topology.firstPrimary(within: timeout, on: eventLoop)
         let opened = eventLoop.makePromise(of: Void.self)
         connection = try await eventLoop.submit {
             let connection = CommandConnection(
-                to: route, name: "rollcall-visit", on: eventLoop, logger: logger,
+                to: topology.endpoint(at: address), name: "rollcall-visit", on: eventLoop, logger: logger,
                 settings: ConnectionSettings(connectTimeout: timeout))
             connection.onConnect = { opened.succeed() }
             connection.onFailedAttempt = { opened.fail($0) }
@@ -64,4 +64,25 @@ package struct RedisVisit: Sendable {
     package func close() async {
         try? await eventLoop.submit { [connection] in connection.value.close() }.get().get()
     }
+}
+
+extension Topology {
+    /// Returns a primary as soon as there is a map.
+    fileprivate func firstPrimary(
+        within timeout: Duration, on eventLoop: any EventLoop
+    ) async throws -> RedisLocation.Address {
+        let (changes, follower) = AsyncStream.makeStream(of: Void.self)
+        let token = Follower()
+        follow(ObjectIdentifier(token)) { follower.yield() }
+        defer { unfollow(ObjectIdentifier(token)) }
+        eventLoop.scheduleTask(in: TimeAmount(timeout)) { follower.finish() }
+        follower.yield()
+        for await _ in changes {
+            if let map { return map.primaries[0] }
+            if let error { throw error }
+        }
+        throw error ?? RedisError(.connectFailed, "no server of the deployment answers in time")
+    }
+
+    private final class Follower {}
 }

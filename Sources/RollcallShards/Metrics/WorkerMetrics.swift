@@ -52,7 +52,7 @@ struct WorkerTapes {
         draining.stand(at: standing.isDraining ? 1 : 0)
     }
 
-    mutating func report(_ commands: RedisCommands, isUp: Bool) {
+    mutating func report(_ commands: RedisClient, isUp: Bool) {
         up.stand(at: isUp ? 1 : 0)
         connection.report(commands.tally, standing: commands.connectionCount)
         connection.waiting(commands.waitingCount)

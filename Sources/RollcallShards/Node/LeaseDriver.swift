@@ -10,7 +10,7 @@ internal import RollcallRedis
 /// Executes the decisions of the worker's lease coordinator. Runs on the first shard's event loop.
 final class LeaseDriver {
     private let driver: ShardDriver
-    private let commands: RedisCommands
+    private let commands: RedisClient
     private let store: Store
     /// The shards that have not reached Redis yet. Heartbeats wait for them, because a worker with a lease must be able
     /// to serve.
@@ -55,7 +55,7 @@ final class LeaseDriver {
     ///   - denied: Called if Redis does not allow a heartbeat.
     ///   - gather: Collects the counters of all shards, on this event loop.
     init(
-        _ settings: NodeSettings, along route: any RedisRoute, on driver: ShardDriver, shards: Int, logger: Logger,
+        _ settings: NodeSettings, of topology: Topology, on driver: ShardDriver, shards: Int, logger: Logger,
         metrics: WorkerTapes, describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
         denied: @escaping (RedisError) -> Void,
         standing: @escaping () -> Standing, gather: @escaping () -> EventLoopFuture<LoopFigures>
@@ -63,8 +63,8 @@ final class LeaseDriver {
         self.settings = settings
         self.driver = driver
         awaited = Set(0..<shards)
-        commands = RedisCommands(
-            along: route, name: "rollcall-\(settings.worker)-beats", on: driver.eventLoop, logger: logger,
+        commands = RedisClient(
+            of: topology, name: "rollcall-\(settings.worker)-beats", on: driver.eventLoop, logger: logger,
             scripts: Script.all)
         store = Store(on: commands, settings: settings.store)
         self.logger = logger
@@ -83,9 +83,9 @@ final class LeaseDriver {
 
     /// Connects and starts the heartbeats.
     func start() {
-        commands.whenConnected { [weak self] in self?.beat() }
-        commands.whenLost { [weak self] error in self?.connectionLost(error) }
-        commands.whenUnreachable { [logger] primary, error in
+        commands.onConnect = { [weak self] in self?.beat() }
+        commands.onDisconnect = { [weak self] error in self?.connectionLost(error) }
+        commands.onUnreachable = { [logger] primary, error in
             logger.warning(
                 "a primary of Redis cannot be reached", metadata: ["primary": "\(primary)", "reason": "\(error)"])
         }

@@ -13,8 +13,8 @@ internal import ServiceLifecycle
 /// The shards of one worker and the lease that they share.
 package final class Node: Sendable {
     let settings: NodeSettings
-    /// The route to Redis that all connections use.
-    let route: any RedisRoute
+    /// The servers of Redis, for all connections.
+    let topology: Topology
     let loops: [any EventLoop]
     let shards: NIOLockedValueBox<[NIOLoopBound<ShardDriver>]>
     let lease = NIOLockedValueBox<NIOLoopBound<LeaseDriver>?>(nil)
@@ -40,17 +40,18 @@ package final class Node: Sendable {
         state = NIOLockedValueBox(Readiness(patience: settings.lease * Readiness.leases))
         loops = Array(group.makeIterator())
         let credentials = try settings.access.credentials(for: settings.redis, logger: logger)
-        let route = settings.redis.route(
-            credentials: credentials, for: "rollcall-\(settings.worker)", on: loops[0], logger: logger)
-        self.route = route
-        requests = RequestConnection(settings, along: route, logger: logger, metrics: metrics)
+        let topology = Topology(
+            of: settings.redis, credentials: credentials, for: "rollcall-\(settings.worker)", on: loops[0],
+            logger: logger)
+        self.topology = topology
+        requests = RequestConnection(settings, of: topology, logger: logger, metrics: metrics)
         let seats = UserSeats(limit: settings.sessionsPerUser)
         var shards: [NIOLoopBound<ShardDriver>] = []
         for loop in loops {
             let shard = try await loop.submit {
                 NIOLoopBound(
                     ShardDriver(
-                        settings, along: route, authenticator: authenticator, seats: seats, on: loop, logger: logger,
+                        settings, of: topology, authenticator: authenticator, seats: seats, on: loop, logger: logger,
                         metrics: metrics),
                     eventLoop: loop)
             }.get()
@@ -90,7 +91,7 @@ package final class Node: Sendable {
         let heartbeat = HeartbeatText(settings, edge: edge, host: host, sessions: sessions)
         try await first { [self] driver in
             let keeper = LeaseDriver(
-                settings, along: route, on: driver, shards: loops.count, logger: logger,
+                settings, of: topology, on: driver, shards: loops.count, logger: logger,
                 metrics: WorkerTapes(metrics),
                 describe: heartbeat.heartbeat(for:), tell: { [weak self] in self?.tell($0) },
                 denied: { [settings] in started.fail(CannotServe.denied($0, at: settings.redis)) },
@@ -136,7 +137,7 @@ package final class Node: Sendable {
         for shard in shards.withLockedValue({ $0 }) {
             try await shard.eventLoop.flatSubmit { shard.value.stop() }.get()
         }
-        await route.close()
+        await topology.close()
     }
 
     private func tell(_ news: LeaseNews) {
@@ -193,7 +194,7 @@ package final class Node: Sendable {
 
     /// Sends a request to the store, on the connection for requests.
     ///
-    /// - Throws: ``Unavailable``, ``AnswerTooLarge``.
+    /// - Throws: ``Unavailable``.
     func ask<Value: Sendable>(
         _ body: @escaping @Sendable (Store, @escaping (Result<Value, RedisError>) -> Void) -> Void
     ) async throws -> Value {

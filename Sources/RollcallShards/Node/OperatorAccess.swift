@@ -12,7 +12,7 @@ package protocol OperatorAccess: NodeAccess {
 
     /// Returns one page of a conversation's members; `nil` if the conversation is not managed.
     ///
-    /// - Throws: ``Unavailable``, ``AnswerTooLarge``.
+    /// - Throws: ``Unavailable``.
     func membersPage(of conversation: ConversationID, from cursor: UInt64, limit: Int) async throws -> MembersPage?
 
     /// Explains a user's presence.

@@ -17,19 +17,19 @@ final class RequestConnection: Sendable {
     }
 
     private let settings: NodeSettings
-    private let route: any RedisRoute
+    private let topology: Topology
     private let logger: Logger
     private let metrics: any MetricsFactory
     private let state = NIOLockedValueBox(State.unused)
 
-    init(_ settings: NodeSettings, along route: any RedisRoute, logger: Logger, metrics: any MetricsFactory) {
-        (self.settings, self.route) = (settings, route)
+    init(_ settings: NodeSettings, of topology: Topology, logger: Logger, metrics: any MetricsFactory) {
+        (self.settings, self.topology) = (settings, topology)
         (self.logger, self.metrics) = (logger, metrics)
     }
 
     /// Sends a request to the store.
     ///
-    /// - Throws: ``Unavailable`` if Redis does not answer, ``AnswerTooLarge`` if the reply exceeds the limit.
+    /// - Throws: ``Unavailable`` if Redis does not answer.
     func ask<Value: Sendable>(
         _ body: @escaping @Sendable (Store, @escaping (Result<Value, RedisError>) -> Void) -> Void
     ) async throws -> Value {
@@ -45,7 +45,6 @@ final class RequestConnection: Sendable {
         do {
             return try await promise.futureResult.get()
         } catch let error as RedisError {
-            if error.code == .replyTooLarge { throw AnswerTooLarge() }
             throw Unavailable(refusesWrites: error.refusesWrites)
         }
     }
@@ -72,7 +71,7 @@ final class RequestConnection: Sendable {
                 let loop = group.next()
                 let lane = NIOLoopBoundBox<RequestLane?>.makeEmptyBox(eventLoop: loop)
                 loop.execute { [self] in
-                    lane.value = RequestLane(settings, along: route, on: loop, logger: logger, metrics: metrics)
+                    lane.value = RequestLane(settings, of: topology, on: loop, logger: logger, metrics: metrics)
                     lane.value?.start()
                 }
                 state = .open(group, lane)
@@ -82,12 +81,9 @@ final class RequestConnection: Sendable {
     }
 }
 
-/// Redis's reply exceeds the limit on one reply.
-package struct AnswerTooLarge: Error {}
-
 /// The connection, on its event loop.
 private final class RequestLane {
-    private let commands: RedisCommands
+    private let commands: RedisClient
     private let store: Store
     private let eventLoop: any EventLoop
     private var tapes: ConnectionTapes
@@ -104,19 +100,19 @@ private final class RequestLane {
     private static let mostWaiting = 1024
 
     init(
-        _ settings: NodeSettings, along route: any RedisRoute, on eventLoop: any EventLoop, logger: Logger,
+        _ settings: NodeSettings, of topology: Topology, on eventLoop: any EventLoop, logger: Logger,
         metrics: any MetricsFactory
     ) {
         self.eventLoop = eventLoop
-        commands = RedisCommands(
-            along: route, name: "rollcall-\(settings.worker)-requests", on: eventLoop, logger: logger,
+        commands = RedisClient(
+            of: topology, name: "rollcall-\(settings.worker)-requests", on: eventLoop, logger: logger,
             scripts: Script.all)
         store = Store(on: commands, settings: settings.store)
         tapes = ConnectionTapes(.requests, metrics)
     }
 
     func start() {
-        commands.whenConnected { [weak self] in self?.connected() }
+        commands.onConnect = { [weak self] in self?.connected() }
         commands.start()
         report()
     }

@@ -10,7 +10,7 @@ internal import RollcallRedis
 /// The sessions of one event loop, with separate connections to Redis. Create and use it on that loop only.
 package final class ShardDriver {
     let eventLoop: any EventLoop
-    let commands: RedisCommands
+    let commands: RedisClient
     let subscriber: RedisSubscriber
     let store: Store
     let shell: ShardShell
@@ -45,7 +45,7 @@ package final class ShardDriver {
     private var timer: Scheduled<Void>?
 
     init(
-        _ settings: NodeSettings, along route: any RedisRoute, authenticator: (any TokenVerifier)?, seats: UserSeats,
+        _ settings: NodeSettings, of topology: Topology, authenticator: (any TokenVerifier)?, seats: UserSeats,
         on eventLoop: any EventLoop, logger: Logger, metrics factory: any MetricsFactory
     ) {
         self.eventLoop = eventLoop
@@ -54,11 +54,11 @@ package final class ShardDriver {
         self.logger = logger
         self.factory = factory
         helloTime = settings.shard.hello
-        commands = RedisCommands(
-            along: route, name: "rollcall-\(settings.worker)", on: eventLoop, logger: logger,
+        commands = RedisClient(
+            of: topology, name: "rollcall-\(settings.worker)", on: eventLoop, logger: logger,
             scripts: Script.all)
         subscriber = RedisSubscriber(
-            along: route, name: "rollcall-\(settings.worker)-hears", on: eventLoop, logger: logger)
+            of: topology, name: "rollcall-\(settings.worker)-hears", on: eventLoop, logger: logger)
         store = Store(on: commands, settings: settings.store)
         var decisions = settings.shard
         decisions.isSpread = commands.isSpread
@@ -71,13 +71,13 @@ package final class ShardDriver {
     }
 
     func start() {
-        commands.whenConnected { [weak self] in self?.onRedisConnected?() }
-        commands.whenLost { [weak self] error in self?.onRedisLost?(error) }
-        commands.whenDenied { [weak self] in self?.denied($0) }
-        subscriber.whenDenied { [weak self] in self?.denied($0) }
-        subscriber.whenLost { [weak self] in self?.deafened($0) }
-        subscriber.whenSubscribed { [weak self] topics in self?.subscribed(topics) }
-        subscriber.whenHeard { [weak self] topic, payload in
+        commands.onConnect = { [weak self] in self?.onRedisConnected?() }
+        commands.onDisconnect = { [weak self] error in self?.onRedisLost?(error) }
+        commands.onDenied = { [weak self] in self?.denied($0) }
+        subscriber.onDenied = { [weak self] in self?.denied($0) }
+        subscriber.onLost = { [weak self] topics in for topic in topics { self?.shell.shard.subscriptionLost(topic) } }
+        subscriber.onSubscribed = { [weak self] topics in self?.subscribed(topics) }
+        subscriber.onMessage = { [weak self] topic, payload in
             payload.withUnsafeReadableBytes { self?.shell.heard($0, on: topic) }
         }
         commands.start()
@@ -117,13 +117,6 @@ package final class ShardDriver {
         for key in keys where peer(of: key)?.send(&dispatch, counting: counting) == true { receivers += 1 }
         for key in spared { peer(of: key)?.spare(&dispatch) }
         tally.handed(message, to: receivers, of: keys.count)
-    }
-
-    private func deafened(_ lost: RedisSubscriber.Lost) {
-        switch lost {
-        case .everything: shell.shard.subscriptionsLost()
-        case .topics(let topics): for topic in topics { shell.shard.subscriptionLost(topic) }
-        }
     }
 
     private func subscribed(_ topics: [Topic]) {

@@ -96,8 +96,6 @@ struct AdminGate: RouterMiddleware {
                 "this worker has just started, or Redis was away until just now: "
                     + "it does not know all sessions yet", retryAfter: unsettled.retryAfter
             ).response
-        } catch is AnswerTooLarge {
-            return AdminProblem(.limit, "the response is larger than the worker's limit for one Redis reply").response
         } catch let error as HTTPError where error.status == .notFound {
             return AdminProblem(.notFound, "there is nothing at this path").response
         } catch let error as HTTPParserError {

@@ -110,12 +110,13 @@ package enum Doctor {
         let reach = ReachCheck(deployment: deployment)
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         do {
-            let route = deployment.route(
-                credentials: try configuration.redis.credentials(for: deployment, logger: logger), on: eventLoop,
+            let topology = Topology(
+                of: deployment, credentials: try configuration.redis.credentials(for: deployment, logger: logger),
+                on: eventLoop,
                 logger: logger)
             let result = await Result {
                 let visit = try await RedisVisit(
-                    to: route, on: eventLoop, within: configuration.redis.connectTimeout, logger: logger)
+                    to: topology, on: eventLoop, within: configuration.redis.connectTimeout, logger: logger)
                 let readings = await RedisReadings(
                     visit, user: deployment.username ?? "default",
                     rights: WorkerRights(
@@ -123,7 +124,7 @@ package enum Doctor {
                 await visit.close()
                 return readings
             }
-            await route.close()
+            await topology.close()
             let checks = RedisChecks(
                 readings: try result.get(), isCluster: deployment.isCluster,
                 leeway: configuration.auth.mode == .jwt ? configuration.auth.leeway : nil)

@@ -308,7 +308,7 @@ struct ReachCheck {
 
     private func verdict(on error: any Error) -> (found: String, advice: String) {
         guard let error = error as? RedisError else { return ("\(error)", "set redis.url to the address of Redis") }
-        let answer = (error.underlying as? RedisServerError)?.description ?? error.sentence
+        let answer = error.reply ?? error.sentence
         if let failure = error.underlying as? TLSFailure { return (failure.description, failure.advice) }
         return switch error.code {
         case .authentication where deployment.hasSentinels && error.sentence.contains("sentinel"):
@@ -340,7 +340,7 @@ struct ReachCheck {
                 "the server does not speak Redis's protocol",
                 "check whether the port belongs to another service, or needs TLS (rediss://)"
             )
-        case .notConnected, .tooManyWaiting, .replyTooLarge, .closed, .primaryChanged: (error.sentence, "try again")
+        case .notConnected, .tooManyWaiting, .closed, .primaryChanged: (error.sentence, "try again")
         }
     }
 

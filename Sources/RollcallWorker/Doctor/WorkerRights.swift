@@ -11,7 +11,7 @@ extension RedisVisit {
         var shortfall = Shortfall()
         // Nothing else is sent before `MULTI` is known to work: outside of a transaction, the commands would be executed.
         if let refusal = try Self.refusal(await ask("MULTI")) {
-            guard let lack = refusal.lack(of: "multi") else { throw RedisError(refusal, command: "MULTI") }
+            guard let lack = refusal.lack(of: "multi") else { throw refusal }
             shortfall.add(lack)
             guard case .right = lack else { return shortfall }
             // Without transactions, only one command can be checked: no script has this name. A user who may not run
@@ -33,10 +33,10 @@ extension RedisVisit {
     }
 
     /// Returns Redis's error reply, if it is one.
-    private static func refusal(_ result: Result<RedisValue, RedisError>) throws(RedisError) -> RedisServerError? {
+    private static func refusal(_ result: Result<RedisValue, RedisError>) throws(RedisError) -> RedisError? {
         guard case .failure(let error) = result else { return nil }
-        guard let refusal = error.underlying as? RedisServerError else { throw error }
-        return refusal
+        guard error.reply != nil else { throw error }
+        return error
     }
 }
 
@@ -66,13 +66,13 @@ enum Lack: Hashable {
     case writing(String)
 }
 
-extension RedisServerError {
+extension RedisError {
     /// Returns what is missing if this error is the reply to a command with this name.
     func lack(of name: String) -> Lack? {
-        switch kind {
-        case "NOPERM": .right(.command(name))
-        case "NOREPLICAS", "MISCONF", "OOM": .writing(description)
-        case "ERR" where message.lowercased().begins(with: "unknown "):
+        switch code {
+        case .server(kind: "NOPERM"): .right(.command(name))
+        case .server(kind: "NOREPLICAS"), .server(kind: "MISCONF"), .server(kind: "OOM"): .writing(reply ?? sentence)
+        case .server(kind: "ERR") where reply?.lowercased().begins(with: "err unknown ") == true:
             .command(name.uppercased().replacing("|", with: " "))
         default: nil
         }
@@ -230,8 +230,9 @@ struct RightProbe {
 
     /// Returns what this error shows to be missing. Redis's sentence distinguishes a key or channel from the command
     /// itself.
-    func lack(_ refusal: RedisServerError) -> Lack? {
-        guard let pattern, refusal.kind == "NOPERM", refusal.message.firstBytes(of: " access ") != nil else {
+    func lack(_ refusal: RedisError) -> Lack? {
+        guard let pattern, refusal.code == .server(kind: "NOPERM"), refusal.reply?.firstBytes(of: " access ") != nil
+        else {
             return refusal.lack(of: name)
         }
         return .right(pattern)

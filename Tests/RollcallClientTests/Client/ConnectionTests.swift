@@ -149,29 +149,35 @@ import Testing
 
     @Test("an expired token is replaced once, and the client continues")
     func expiredToken() async throws {
+        let valid = NIOLockedValueBox("none")
         let worker = try await ScriptedWorker { request, connection in
             guard case .hello(let hello) = request.message else { return }
-            hello.token == "token 1" ? connection.behave(request) : connection.close(.tokenExpired)
+            hello.token == valid.withLockedValue { $0 } ? connection.behave(request) : connection.close(.tokenExpired)
+            // From now on, the token that the app returns next is valid.
+            valid.withLockedValue { if $0 == "none" { $0 = "new" } }
         }
         let asked = NIOLockedValueBox(0)
         let client = RollcallClient.phone(
             worker.url,
             token: {
-                asked.withLockedValue {
-                    $0 += 1
-                    return "token \($0 - 1)"
-                }
+                asked.withLockedValue { $0 += 1 }
+                return valid.withLockedValue { $0 == "new" ? "new" : "old" }
             })
         client.connect()
         try await client.isConnected()
-        #expect(asked.withLockedValue { $0 } == 2)
-        worker.connections[1].drop()
-        try await eventually("it comes back with the same token") { worker.connections.count == 3 }
+        let times = asked.withLockedValue { $0 }
+        worker.connections.last?.drop()
+        try await eventually("it comes back with the same token") {
+            worker.connections.count {
+                $0.messages.contains { if case .hello(let hello) = $0 { hello.token == "new" } else { false } }
+            } == 2
+        }
         try await client.isConnected()
-        #expect(asked.withLockedValue { $0 } == 2)
-        worker.connections[2].close(.tokenExpired)
-        #expect(try await client.hasFailed().code == .tokenExpired, "token 2 and what follows are expired too")
-        #expect(asked.withLockedValue { $0 } == 3)
+        #expect(asked.withLockedValue { $0 } == times)
+        valid.withLockedValue { $0 = "gone" }
+        worker.connections.last?.close(.tokenExpired)
+        #expect(try await client.hasFailed().code == .tokenExpired, "the next token is expired too")
+        #expect(asked.withLockedValue { $0 } == times + 1)
     }
 
     @Test("a token callback that throws is called again, unless it reports a permanent error")

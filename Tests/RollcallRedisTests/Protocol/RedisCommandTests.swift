@@ -26,7 +26,7 @@ import Testing
                 buffer.write(RedisCommand("NAME", arguments: arguments))
                 expected.append(.array([.text("NAME")] + arguments.map { .bulk($0.content) }))
             }
-            let reader = ReplyReader(FlatDecoder(), maximumReplyBytes: 64 << 20)
+            let reader = RESPReader(maximumReplyBytes: 64 << 20)
             var read: [RedisValue] = []
             let error = reader.feed(buffer) {
                 read.append($0.tree)

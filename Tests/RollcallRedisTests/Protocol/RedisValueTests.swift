@@ -48,16 +48,8 @@ import Testing
         ),
     ])
     func `an error has a kind and a sentence, without arguments`(line: String, kind: String, message: String) {
-        let error = RedisServerError(line)
-        #expect(error.kind == kind)
-        #expect(error.message == message)
-    }
-
-    @Test func `an error says whether a retry can help`() {
-        #expect(RedisError(RedisServerError("OOM used up"), command: "SET").retry)
-        #expect(RedisError(RedisServerError("LOADING data"), command: "GET").retry)
-        #expect(!RedisError(RedisServerError("WRONGTYPE no hash"), command: "HGET").retry)
-        #expect(RedisError(.timedOut, "late").retry)
-        #expect(!RedisError(.protocolError, "nonsense").retry)
+        let error = RedisError(reply: line, command: "GET")
+        #expect(error.code == .server(kind: kind))
+        #expect(error.reply == (message.isEmpty ? kind : "\(kind) \(message)"))
     }
 }

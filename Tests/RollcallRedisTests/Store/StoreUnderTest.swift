@@ -10,7 +10,7 @@ import TestSupport
 final class StoreUnderTest: Sendable {
     let redis: RedisServer
     private let loop: any EventLoop
-    private let connection: NIOLoopBound<CommandConnection>
+    private let connection: NIOLoopBound<RedisClient>
     /// A connection for commands that a worker may not use.
     private let open: NIOLoopBound<CommandConnection>
     private let store: NIOLoopBound<Store>
@@ -20,23 +20,22 @@ final class StoreUnderTest: Sendable {
         self.redis = redis
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         self.loop = loop
-        let (location, openLocation) = (
-            try RedisDeployment(url: redis.url).location, try RedisDeployment(url: redis.openURL).location
-        )
+        let topology = Topology(of: try RedisDeployment(url: redis.url), on: loop, logger: quiet)
+        let endpoint = try RedisDeployment(url: redis.openURL).endpoint()
         (connection, open, store) = try await loop.submit {
-            let connection = CommandConnection(
-                to: location, name: "test", on: loop, logger: Logger(label: "test"), scripts: Script.all)
-            let open = CommandConnection(to: openLocation, name: "open", on: loop, logger: Logger(label: "test"))
+            let connection = RedisClient(of: topology, name: "test", on: loop, logger: quiet, scripts: Script.all)
+            let open = CommandConnection(to: endpoint, name: "open", on: loop, logger: quiet)
             connection.start()
             open.start()
-            let store = Store(on: .server(connection), settings: settings)
+            let store = Store(on: connection, settings: settings)
             return (
                 NIOLoopBound(connection, eventLoop: loop), NIOLoopBound(open, eventLoop: loop),
                 NIOLoopBound(store, eventLoop: loop)
             )
         }.get()
         try await eventually("the store is connected") {
-            try await self.loop.submit { self.connection.value.isConnected && self.open.value.isConnected }.get()
+            try await self.loop.submit { self.connection.value.connectionCount == 1 && self.open.value.isConnected }
+                .get()
         }
     }
 

@@ -34,17 +34,17 @@ final class Commands: Sendable {
     static var loop: any EventLoop { MultiThreadedEventLoopGroup.singleton.next() }
 
     init(
-        of redis: RedisServer? = nil, url: String? = nil, along route: (any RedisRoute)? = nil, name: String = "test",
+        of redis: RedisServer? = nil, url: String? = nil, at endpoint: Endpoint? = nil, name: String = "test",
         settings: ConnectionSettings = ConnectionSettings(),
         scripts: [Script] = [], on eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     ) async throws {
-        let route = try route ?? RedisDeployment(url: url ?? redis?.openURL ?? "").location
+        let endpoint = try endpoint ?? RedisDeployment(url: url ?? redis?.openURL ?? "").endpoint()
         self.redis = redis
         self.eventLoop = eventLoop
         bound = NIOLoopBoundBox.makeEmptyBox(eventLoop: eventLoop)
         try await eventLoop.submit { [self] in
             let connection = CommandConnection(
-                to: route, name: name, on: eventLoop, logger: quiet, settings: settings, scripts: scripts)
+                to: endpoint, name: name, on: eventLoop, logger: quiet, settings: settings, scripts: scripts)
             connection.onConnect = { [weak self] in self?.log.withLock { $0.append("connected") } }
             connection.onDisconnect = { [weak self] error in self?.log.withLock { $0.append("\(error.code)") } }
             bound.value = connection
@@ -103,9 +103,9 @@ final class Commands: Sendable {
 
 extension RedisDeployment {
     /// The server, if there is only one.
-    var location: RedisLocation {
-        guard case .server(let address) = topology else { preconditionFailure("more than a server is no location") }
-        return location(at: address)
+    func endpoint(_ credentials: Credentials.Source? = nil) -> Endpoint {
+        guard case .server(let address) = topology else { preconditionFailure("more than a server is no endpoint") }
+        return Endpoint(location(at: address), credentials: credentials)
     }
 }
 

@@ -18,20 +18,8 @@ extension RedisValue {
     static func text(_ text: String) -> RedisValue { .bulk(Array(text.utf8)) }
 }
 
-extension ReplyReader {
+extension RESPReader {
     /// Feeds text, and returns the completed replies.
-    func read(_ text: String) -> (replies: [Decoder.Reply], error: RedisError?) {
-        var replies: [Decoder.Reply] = []
-        let error = feed(ByteBuffer(string: text)) {
-            replies.append($0)
-            return true
-        }
-        return (replies, error)
-    }
-}
-
-extension ReplyReader<FlatDecoder> {
-    /// The same, as trees.
     func read(_ text: String) -> (replies: [RedisValue], error: RedisError?) {
         var replies: [RedisValue] = []
         let error = feed(ByteBuffer(string: text)) {

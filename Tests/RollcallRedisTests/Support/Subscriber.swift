@@ -3,12 +3,13 @@
 import NIOCore
 import NIOPosix
 import RollcallModel
-import RollcallRedis
 import Synchronization
 import TestSupport
 
+@testable import RollcallRedis
+
 final class Subscriber: Sendable {
-    /// The events reported to the owner, in order: `connected`, `+channel`, `channel: payload`, an error's code.
+    /// The events reported to the owner, in order: `+channel`, `channel: payload`, an error's code.
     var events: [String] { log.withLock { $0 } }
     private let log = Mutex<[String]>([])
     let eventLoop: any EventLoop
@@ -17,18 +18,18 @@ final class Subscriber: Sendable {
     private let bound: NIOLoopBoundBox<SubscriberConnection?>
 
     init(
-        of redis: RedisServer? = nil, url: String? = nil, along route: (any RedisRoute)? = nil,
+        of redis: RedisServer? = nil, url: String? = nil, at endpoint: Endpoint? = nil,
         settings: ConnectionSettings = ConnectionSettings(),
         on eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     ) async throws {
-        let route = try route ?? RedisDeployment(url: url ?? redis?.openURL ?? "").location
+        let endpoint = try endpoint ?? RedisDeployment(url: url ?? redis?.openURL ?? "").endpoint()
         self.redis = redis
         self.eventLoop = eventLoop
         bound = NIOLoopBoundBox.makeEmptyBox(eventLoop: eventLoop)
         try await eventLoop.submit { [self] in
             let connection = SubscriberConnection(
-                to: route, name: "test", on: eventLoop, logger: quiet, settings: settings)
-            connection.onConnect = { [weak self] in self?.note("connected") }
+                to: endpoint, name: "test", on: eventLoop, logger: quiet, settings: settings)
+            connection.onDenied = { [weak self] in self?.note("\($0.code)") }
             connection.onDisconnect = { [weak self] in self?.note("\($0.code)") }
             connection.onSubscribed = { [weak self] in for topic in $0 { self?.note("+\(topic.channel)") } }
             connection.onMessage = { [weak self] topic, payload in

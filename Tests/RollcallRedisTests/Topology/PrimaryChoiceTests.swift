@@ -8,77 +8,52 @@ import Testing
     private let old = RedisLocation.Address.host("10.0.0.1", port: 6379)
     private let new = RedisLocation.Address.host("10.0.0.2", port: 6379)
 
-    private func word(_ primary: RedisLocation.Address, _ epoch: Int) -> SentinelWord {
-        SentinelWord(primary: primary, epoch: epoch, others: 2)
+    /// Returns the primary after three sentinels have reported these, each with an epoch.
+    private func heard(
+        _ choice: inout PrimaryChoice, _ reports: [(RedisLocation.Address, Int)], after time: TimeAmount = .zero
+    ) -> RedisLocation.Address? {
+        let reports = reports.map { SentinelReport(primary: $0.0, epoch: $0.1) }
+        let before = choice.current?.primary
+        let hasChanged = choice.heard(reports, at: Self.start + time)
+        #expect(hasChanged == (choice.current?.primary != before))
+        return choice.current?.primary
     }
 
-    @Test func `nobody says anything, and nothing is chosen`() {
-        var choice = PrimaryChoice()
-        #expect(choice.choice(at: Self.start) == nil)
-        choice.heard(word(old, 1), from: "s1", at: Self.start)
-        choice.lost("s1", at: Self.start)
-        #expect(choice.choice(at: Self.start) == nil)
+    @Test func `without reports, the last choice stays`() {
+        var choice = PrimaryChoice(of: 3)
+        #expect(heard(&choice, []) == nil)
+        #expect(heard(&choice, [(old, 1)]) == old)
+        #expect(heard(&choice, [], after: .hours(1)) == old)
     }
 
-    @Test(arguments: [["s1", "s2", "s3"], ["s3", "s2", "s1"], ["s2", "s3", "s1"]])
-    func `the newest failover decides, and neither who is first nor how many there are`(order: [String]) {
-        let words = ["s1": word(old, 4), "s2": word(new, 5), "s3": word(old, 4)]
-        var choice = PrimaryChoice()
-        for sentinel in order { choice.heard(words[sentinel]!, from: sentinel, at: Self.start) }
-        #expect(choice.choice(at: Self.start) == word(new, 5))
+    @Test func `the newest failover decides, not the number of reports`() {
+        var choice = PrimaryChoice(of: 3)
+        #expect(heard(&choice, [(old, 4), (new, 5), (old, 4)]) == new)
     }
 
-    @Test func `of one number, most decide, and then what was believed`() {
-        var choice = PrimaryChoice()
-        for (sentinel, primary) in [("s1", new), ("s2", old), ("s3", new)] {
-            choice.heard(word(primary, 0), from: sentinel, at: Self.start)
+    @Test func `within an epoch most reports decide, and then the current primary`() {
+        var choice = PrimaryChoice(of: 3)
+        #expect(heard(&choice, [(new, 0), (old, 0), (new, 0)]) == new)
+        #expect(heard(&choice, [(old, 0), (new, 0)]) == new)
+        #expect(heard(&choice, [(old, 0), (old, 0), (new, 0)]) == old)
+        #expect(heard(&choice, [(old, 0), (new, 0)]) == old)
+    }
+
+    @Test func `a minority with older epochs is never believed, and a majority only if it stays with them`() {
+        var choice = PrimaryChoice(of: 3)
+        #expect(heard(&choice, [(new, 5)]) == new)
+        for seconds in Int64(0)..<100 { #expect(heard(&choice, [(old, 4)], after: .seconds(seconds)) == new) }
+        for seconds in Int64(100)..<200 {
+            // One sentinel that knows of the failover answers from time to time.
+            let reports = seconds % 9 == 0 ? [(old, 4), (old, 4), (new, 5)] : [(old, 4), (old, 4)]
+            #expect(heard(&choice, reports, after: .seconds(seconds)) == new)
         }
-        #expect(choice.choice(at: Self.start)?.primary == new)
-        choice.lost("s3", at: Self.start)
-        for primary in [old, new] {
-            choice.believe(word(primary, 0))
-            #expect(choice.choice(at: Self.start)?.primary == primary)
-        }
-    }
-
-    @Test func `a few that know of older failovers only are never believed, however long they say so`() {
-        var choice = PrimaryChoice()
-        choice.believe(word(new, 5))
-        for seconds in 0..<100 {
-            let now = Self.start + .seconds(Int64(seconds))
-            choice.heard(word(old, 4), from: "s1", at: now)
-            #expect(choice.choice(at: now) == word(new, 5))
-            // This sentinel has lost the others (SENTINEL RESET).
-            choice.heard(SentinelWord(primary: old, epoch: 4), from: "s1", at: now)
-            #expect(choice.choice(at: now) == word(new, 5))
-        }
-    }
-
-    @Test func `nor are many while somebody knows of the newer`() {
-        var choice = PrimaryChoice()
-        choice.believe(word(new, 5))
-        for seconds in 0..<100 {
-            let now = Self.start + .seconds(Int64(seconds))
-            for sentinel in ["s1", "s2"] { choice.heard(word(old, 4), from: sentinel, at: now) }
-            // The sentinel is silent from time to time.
-            if seconds % 9 == 0 { choice.heard(word(new, 5), from: "s3", at: now) }
-            if seconds % 9 == 1 { choice.lost("s3", at: now) }
-            #expect(choice.choice(at: now) == word(new, 5), "after \(seconds) s")
-        }
-    }
-
-    @Test func `where a majority keeps to lower numbers, these were begun anew`() {
-        var choice = PrimaryChoice()
-        choice.believe(word(old, 5))
-        let end = Self.start + PrimaryChoice.renumbering
-        for now in [Self.start, end - .seconds(1), end] {
-            for sentinel in ["s1", "s2"] { choice.heard(word(new, 0), from: sentinel, at: now) }
-            if let choice = choice.choice(at: now) { #expect(choice == (now < end ? word(old, 5) : word(new, 0))) }
-            // While a connection uses a primary, it reports that primary again.
-            if now < end { choice.believe(word(old, 5)) }
-        }
-        choice.believe(word(new, 0))
-        choice.heard(word(new, 1), from: "s1", at: end)
-        #expect(choice.choice(at: end) == word(new, 1))
+        let begun = TimeAmount.seconds(200)
+        #expect(heard(&choice, [(new, 5)], after: begun) == new)
+        #expect(heard(&choice, [(old, 0), (old, 0)], after: begun) == new)
+        let most = PrimaryChoice.renumbering
+        #expect(heard(&choice, [(old, 0), (old, 0)], after: begun + most - .milliseconds(1)) == new)
+        #expect(heard(&choice, [(old, 0), (old, 0)], after: begun + most) == old)
+        #expect(heard(&choice, [(new, 1), (old, 0)], after: begun + most) == new)
     }
 }

@@ -27,13 +27,13 @@ struct WorkerRightsTests {
         let (loop, quiet) = (
             MultiThreadedEventLoopGroup.singleton.next(), Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }
         )
-        let route = try RedisDeployment(url: url).route(on: loop, logger: quiet)
-        let visit = try await RedisVisit(to: route, on: loop, within: .seconds(10), logger: quiet)
+        let topology = Topology(of: try RedisDeployment(url: url), on: loop, logger: quiet)
+        let visit = try await RedisVisit(to: topology, on: loop, within: .seconds(10), logger: quiet)
         let found = await Result {
             try await visit.shortfall(of: WorkerRights(names: KeyNames(prefix: prefix), ofCluster: isOfCluster))
         }
         await visit.close()
-        await route.close()
+        await topology.close()
         return try found.get()
     }
 

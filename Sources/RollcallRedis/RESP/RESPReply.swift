@@ -1,0 +1,140 @@
+// A reply as the reader finds it, with its values in one row. Messages and bulk reads are decoded directly from it;
+// other callers convert it to a tree.
+
+import NIOCore
+
+/// A reply with its values in the order of arrival: an array precedes its elements.
+struct RESPReply: Hashable {
+    enum Kind: UInt8 {
+        case status, error, integer, bulk, array, null
+    }
+
+    private struct Value: Hashable {
+        var kind: Kind
+        /// The integer itself, an array's number of elements, or a text's number of bytes.
+        var number: Int64
+
+        var byteCount: Int {
+            switch kind {
+            case .status, .error, .bulk: Int(number)
+            case .integer, .array, .null: 0
+            }
+        }
+    }
+
+    private var values: [Value] = []
+    /// The bytes of all texts, concatenated.
+    private var text = ByteBuffer()
+
+    mutating func add(_ kind: Kind, _ number: Int64, _ bytes: UnsafeRawBufferPointer?) {
+        values.append(Value(kind: kind, number: number))
+        if let bytes { text.writeBytes(bytes) }
+    }
+
+    /// Keeps the memory for the next reply, unless it has grown large.
+    mutating func clear() {
+        values.removeAll(keepingCapacity: values.capacity <= 4096)
+        text.clear(atMost: 64 * 1024)
+    }
+
+    /// The line of the error, if the whole reply is one.
+    var error: String? { values.first?.kind == .error ? String(buffer: text) : nil }
+
+    /// Reads a hash from a reply to `HGETALL`. Values that are not bulk strings are skipped.
+    func forEachField(_ read: (_ field: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
+        text.withUnsafeReadableBytes { text in
+            var start = 0
+            for index in stride(from: 1, to: values.count - 1, by: 2) {
+                let (field, value) = (values[index], values[index + 1])
+                let middle = start + field.byteCount
+                let end = middle + value.byteCount
+                if field.kind == .bulk, value.kind == .bulk {
+                    read(.init(rebasing: text[start..<middle]), .init(rebasing: text[middle..<end]))
+                }
+                start = end
+            }
+        }
+    }
+
+    /// The three elements of what a subscriber is sent: a word, a channel, and a payload or a number, whose text is
+    /// empty. `nil` for any other reply.
+    var push: (word: ByteBuffer, channel: ByteBuffer, payload: ByteBuffer)? {
+        guard values.count == 4, values[0].kind == .array, values[1].kind == .bulk, values[2].kind == .bulk else {
+            return nil
+        }
+        var (word, channel, payload) = (text, text, text)
+        let channelStart = values[1].byteCount
+        let payloadStart = channelStart + values[2].byteCount
+        word.moveWriterIndex(to: channelStart)
+        channel.moveReaderIndex(to: channelStart)
+        channel.moveWriterIndex(to: payloadStart)
+        payload.moveReaderIndex(to: payloadStart)
+        return (word, channel, payload)
+    }
+
+    /// The reply as a tree.
+    var tree: RedisValue {
+        var place = (value: 0, byte: 0)
+        return text.withUnsafeReadableBytes { tree(at: &place, in: $0) }
+    }
+
+    private func tree(at place: inout (value: Int, byte: Int), in text: UnsafeRawBufferPointer) -> RedisValue {
+        let value = values[place.value]
+        let bytes = text[place.byte..<place.byte + value.byteCount]
+        place = (place.value + 1, bytes.endIndex)
+        switch value.kind {
+        case .status: return .status(String(decoding: bytes, as: UTF8.self))
+        case .error: return .error(String(decoding: bytes, as: UTF8.self))
+        case .integer: return .integer(value.number)
+        case .bulk: return .bulk(Array(bytes))
+        case .array: return .array((0..<value.number).map { _ in tree(at: &place, in: text) })
+        case .null: return .null
+        }
+    }
+}
+
+extension ByteBuffer {
+    /// Empties the buffer. Keeps its memory for the next use, unless its capacity exceeds `limit`.
+    mutating func clear(atMost limit: Int) {
+        if capacity > limit { self = ByteBuffer() } else { clear() }
+    }
+}
+
+/// A reply of Redis as a tree, or an element of one. Bulk strings stay bytes; callers decide which of them are text.
+public enum RedisValue: Hashable, Sendable {
+    /// A short word such as `OK`.
+    case status(String)
+    /// The line of an error inside an array. An error as the whole reply fails the command instead.
+    case error(String)
+    case integer(Int64)
+    case bulk([UInt8])
+    case array([RedisValue])
+    case null
+}
+
+extension RedisValue {
+    /// The text of a bulk string or a status; `nil` for other values, and for bytes that are not valid UTF-8.
+    public var string: String? {
+        switch self {
+        case .bulk(let bytes): String(validating: bytes, as: UTF8.self)
+        case .status(let text): text
+        case .error, .integer, .array, .null: nil
+        }
+    }
+
+    /// A number: an integer, or a bulk string with the decimal form of one, as hashes and sorted sets contain.
+    public var integer: Int64? {
+        switch self {
+        case .integer(let number): number
+        case .bulk, .status: string.flatMap { Int64($0) }
+        case .error, .array, .null: nil
+        }
+    }
+
+    public var array: [RedisValue]? {
+        guard case .array(let elements) = self else { return nil }
+        return elements
+    }
+
+    public var isNull: Bool { self == .null }
+}

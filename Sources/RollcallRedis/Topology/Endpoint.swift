@@ -1,0 +1,70 @@
+// One server of a deployment, as a connection needs it. Passwords and certificates change while workers run, so those
+// in files are read again for each connection.
+
+import NIOCore
+import NIOPosix
+
+/// Passwords and the TLS configuration.
+public struct Credentials: Sendable {
+    /// Overrides the password in the URL.
+    public var password: String?
+    public var tls: TLSClient?
+    /// The user for sentinels, which have their own users.
+    public var sentinelUsername: String?
+    public var sentinelPassword: String?
+
+    public init(
+        password: String? = nil, tls: TLSClient? = nil, sentinelUsername: String? = nil,
+        sentinelPassword: String? = nil
+    ) {
+        self.password = password
+        self.tls = tls
+        self.sentinelUsername = sentinelUsername
+        self.sentinelPassword = sentinelPassword
+    }
+
+    /// Returns the current credentials. May read files, and is never called on an event loop.
+    public typealias Source = @Sendable () -> Credentials
+}
+
+/// For logs: contains no secrets.
+extension Credentials: CustomStringConvertible, CustomDebugStringConvertible {
+    public var description: String { "credentials" + (tls == nil ? "" : ", with TLS") }
+    public var debugDescription: String { description }
+}
+
+/// A server to connect to, and how connections authenticate there.
+package struct Endpoint: Sendable {
+    package enum Kind: Sendable {
+        case server
+        /// A server that sentinels name as the primary: it has to confirm its role.
+        case namedBySentinels
+        case sentinel
+    }
+
+    package var location: RedisLocation
+    package var kind = Kind.server
+    /// `nil` if the location has all credentials.
+    package var credentials: Credentials.Source?
+
+    package init(_ location: RedisLocation, kind: Kind = .server, credentials: Credentials.Source? = nil) {
+        (self.location, self.kind, self.credentials) = (location, kind, credentials)
+    }
+
+    var isNamedBySentinels: Bool { if case .namedBySentinels = kind { true } else { false } }
+
+    /// Returns the location with the current credentials.
+    func resolved(on eventLoop: any EventLoop) -> EventLoopFuture<(RedisLocation, TLSClient?)> {
+        guard let credentials else { return eventLoop.makeSucceededFuture((location, nil)) }
+        return NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { [location, kind] in
+            let current = credentials()
+            var location = location
+            if case .sentinel = kind {
+                (location.username, location.password) = (current.sentinelUsername, current.sentinelPassword)
+            } else if let password = current.password {
+                location.password = password
+            }
+            return (location, location.isEncrypted ? current.tls : nil)
+        }
+    }
+}
