@@ -14,7 +14,9 @@ extension TwinRedis {
         let (outcome, began) = verdict(on: write, after: old)
         guard outcome == .written, let began else { return answer(outcome, began: began) }
         let device = device(write, began: began, after: old)
-        store(device, as: write.name, seen: [seen(device, until: time), seen(old, before: write)].latest)
+        store(
+            device, as: write.name, seen: [seen(device, until: time), seen(old, before: write)].latest,
+            wasSeen: old == nil && write.wasSeen)
         return answer(.written, began: began, previous: old.flatMap { previous($0, takenOverBy: write) })
     }
 
@@ -27,7 +29,8 @@ extension TwinRedis {
 
     /// Reads one user's record.
     public func record(of user: UserID) -> PresenceRecord {
-        var record = presences[user]?.read(at: time) ?? absent(user, version: time.milliseconds - 1)
+        var record = stored(user)
+        if record.version == 0 { record.version = time.milliseconds - 1 }
         record.absentVersion = record.lastSeen == nil ? time.milliseconds - 1 : nil
         return record
     }
@@ -141,7 +144,7 @@ extension TwinRedis {
     /// The most of these devices.
     private static var goneMost: Int { 32 }
 
-    /// The stored record; an absent record has version 0.
+    /// The stored record. An absent record has version 0, as has one of which only background devices were written.
     func stored(_ user: UserID) -> PresenceRecord {
         presences[user]?.read(at: time) ?? absent(user, version: 0)
     }
@@ -157,30 +160,27 @@ extension TwinRedis {
     }
 
     /// Writes the user's record after one device changed, with the time at which the user was `seen` there, and
-    /// publishes it.
-    mutating func store(_ device: DeviceRecord, as name: SessionName, seen: Timestamp?) {
+    /// publishes it. A change that nobody sees writes only the device.
+    mutating func store(_ device: DeviceRecord, as name: SessionName, seen: Timestamp?, wasSeen: Bool = false) {
         var record = stored(name.user)
-        let tells = record.devices[name.device]?.tells == true || device.tells
         let seenBefore = record.lastSeen.map(notAhead)
-        record.devices[name.device] = device
         let seenNow = [seenBefore, seen].latest
-        let isShown = tells || seenNow != seenBefore || seenNow == nil
-        // Otherwise the stored time stays, even if it is ahead of a clock that was set back.
-        if isShown { record.lastSeen = seenNow }
-        let former = record.lastShown
-        record.updatedAt = time
-        record.version = max(record.version + 1, time.milliseconds)
-        let showsAll = planted.contains(.showsBackground)
-        record.shown =
-            isShown || showsAll
-            ? nil : former.map { .init(version: $0.version, at: $0.at, record: record.version) }
-        let presence = record.asWritten
-        let change = PresenceChange(presence, shown: record.shown)
-        published.append(.presence(change, devices: record.devices.values.count { $0.state != nil }))
+        let isVisible =
+            record.devices[name.device]?.tells == true || device.tells || seenNow != seenBefore || wasSeen
+            || planted.contains(.showsBackground)
+        record.devices[name.device] = device
         for forgotten in longGone(record.devices, besides: name.device) { record.devices[forgotten] = nil }
-        let shownUntil = record.shown.map { notAhead($0.at).advanced(by: settings.retention) }
-        let end = shownUntil.flatMap { $0 > time ? $0 : nil } ?? time.advanced(by: settings.retention)
-        let expires = presence.status == .offline ? end : nil
+        var expires: Timestamp? = time.advanced(by: settings.retention)
+        if isVisible {
+            (record.lastSeen, record.updatedAt, record.shown) = (seenNow, time, nil)
+            record.version = max(record.version + 1, time.milliseconds)
+            let presence = record.asWritten
+            published.append(
+                .presence(PresenceChange(presence), devices: record.devices.values.count { $0.state != nil }))
+            if presence.status != .offline { expires = nil }
+        } else if record.version > 0 {
+            expires = presences[name.user]?.expires
+        }
         presences[name.user] = Expiring(value: record, expires: expires)
     }
 
@@ -208,14 +208,6 @@ extension PresenceRecord {
         Presence(
             user: user, status: PresenceStatus(of: devices.values.compactMap(\.state)), lastSeen: lastSeen,
             updatedAt: updatedAt, version: version)
-    }
-}
-
-extension PresenceRecord {
-    /// The last change that is visible to observers.
-    fileprivate var lastShown: (version: Int64, at: Timestamp)? {
-        if let shown, shown.record == version { return (shown.version, shown.at) }
-        return updatedAt.map { (version, $0) }
     }
 }
 

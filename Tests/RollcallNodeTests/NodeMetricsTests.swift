@@ -33,7 +33,7 @@ import Testing
                 && (try? metrics.expectCounter("rollcall_typing_published_total").totalValue) == 1
         }
         #expect(try metrics.expectTimer("rollcall_typing_publish_seconds").values.count == 1)
-        #expect(try metrics.expectTimer("rollcall_redis_round_trip_seconds").values.count > 10)
+        #expect(try metrics.expectTimer("rollcall_redis_round_trip_seconds").values.count > 0)
         #expect(gauge(metrics, "rollcall_lease_held") == 1)
         try await embedded.stop()
         for name in ["rollcall_sessions", "rollcall_lease_held", "rollcall_ready", "rollcall_redis_subscriptions"] {

@@ -11,7 +11,8 @@
 --          12 when its connection was opened, by the worker's estimate of Redis time: a write that was delayed does
 --          not make the session younger, 13 when its token was issued (empty: it needs none),
 --          14 how many milliseconds ahead 10 may be (empty: any),
---          15 the time by the clock of the worker's host, by which tokens are judged
+--          15 the time by the clock of the worker's host, by which tokens are judged,
+--          16 1 if the session ever was active or idle
 -- Reply    { code, TIME, MS, version, incarnation and session (MS-RANDOM) that were replaced }
 --          written: changed and published · done: the same decision was written before
 --          late: a later decision of the session was written before
@@ -89,5 +90,7 @@ if old then
   end
 end
 
-local version = write_record(record, user, name, device, tells(old), last_seen, retention)
+-- If Redis has lost the device, others may still see the user there.
+local told = tells(old) or not old and ARGV[16] == '1'
+local version = write_record(record, user, name, device, told, last_seen, retention)
 return { 'written', now, began, version, previous_incarnation, previous_session }

@@ -26,33 +26,22 @@ local function number(text)
   return tonumber(string.match(text, '^%d+$') or 0)
 end
 
--- Returns what is stored of the user. An absent record has no devices, was never seen, and has version 0. `shown_version`
--- and `shown_at` belong to the last change of a device that was or is active or idle. They are the record's own, unless
--- the field `shown` belongs to this version of the record. Earlier versions of Rollcall do not update that field.
+-- Returns what is stored of the user. An absent record has no devices, was never seen, and has version 0, as has one of
+-- which only devices in the background were written.
 local function read_record()
-  local record = { devices = {}, last_seen = 0, version = 0, updated_at = 0 }
-  local shown
+  local record = { devices = {}, last_seen = 0, version = 0 }
   local fields = redis.call('HGETALL', KEYS[1])
   for i = 1, #fields, 2 do
     local device = string.match(fields[i], '^device:(.+)$')
     if device then
       record.devices[device] = parsed(fields[i + 1])
     elseif fields[i] == 'last_seen' then
-      record.last_seen_stored = number(fields[i + 1])
-      record.last_seen = not_ahead(record.last_seen_stored)
+      record.last_seen = not_ahead(number(fields[i + 1]))
     elseif fields[i] == 'version' then
       record.version = number(fields[i + 1])
-    elseif fields[i] == 'updated_at' then
-      record.updated_at = number(fields[i + 1])
     elseif fields[i] == 'shown' then
-      shown = fields[i + 1]
+      record.has_shown = true -- written by an earlier version of Rollcall
     end
-  end
-  record.has_shown = shown ~= nil
-  record.shown_version, record.shown_at = record.version, record.updated_at
-  local version, at, of = string.match(shown or '', '^(%d+) (%d+) (%d+)')
-  if of and tonumber(of) == record.version then
-    record.shown_version, record.shown_at = tonumber(version), tonumber(at)
   end
   return record
 end
@@ -99,53 +88,38 @@ local function drop_the_long_gone(devices, written)
   end
 end
 
--- Publishes the user's presence. `shown` is the end of the message: nil, or the fields that observers are shown.
-local function tell(user, status, last_seen, version, count, shown)
+-- Publishes the user's presence.
+local function tell(user, status, last_seen, version, count)
   redis.call('PUBLISH', KEYS[1], '{"user":' .. cjson.encode(user) .. ',"status":"' .. status .. '","last_seen":'
     .. last_seen .. ',"updated_at":' .. whole(now) .. ',"version":' .. whole(version) .. ',"devices":' .. count
-    .. ',"at":' .. whole(now) .. (shown or '') .. '}')
+    .. ',"at":' .. whole(now) .. '}')
 end
 
 -- Writes the record of `user` after its device `name` changed to `device`, on which the user was last seen at
--- `last_seen`, and publishes the presence. `told` says whether the device was active or idle before. Returns the new
--- version.
+-- `last_seen`, and publishes the presence. `told` says whether the device was active or idle before. A change that
+-- nobody sees writes only the device's own field, so that there is nothing to hide. Returns the record's version.
 local function write_record(record, user, name, device, told, last_seen, retention)
   record.devices[name] = device
   drop_the_long_gone(record.devices, name)
+  if not told and not tells(device) and last_seen <= record.last_seen then
+    redis.call('HSET', KEYS[1], 'device:' .. name, printed(device))
+    -- A record of a user who was never seen expires like one of a user who is offline.
+    if record.version == 0 then redis.call('PEXPIRE', KEYS[1], retention) end
+    return record.version
+  end
   local status, count = status_of(record.devices)
-  local seen_text = 'null'
-  local is_shown = told or tells(device) or last_seen > record.last_seen
   last_seen = math.max(record.last_seen, last_seen)
   -- An emptied Redis starts again at 0, and the clock may be set back. In neither case does a version repeat.
   local version = math.max(record.version + 1, now)
 
   redis.call('HSET', KEYS[1], 'status', status, 'updated_at', whole(now), 'version', whole(version),
-    'device:' .. name, printed(device))
-  if last_seen > 0 and is_shown then
-    seen_text = whole(last_seen)
-    redis.call('HSET', KEYS[1], 'last_seen', seen_text)
-  elseif last_seen > 0 then
-    -- The stored time stays as it is, even if it is ahead of a clock that was set back.
-    seen_text = whole(record.last_seen_stored)
-  end
-  -- For a user who was never seen, readers show neither a time nor a stored version.
-  local shown, since = nil, now
-  if is_shown or last_seen == 0 then
-    if record.has_shown then redis.call('HDEL', KEYS[1], 'shown') end
-  else
-    since = not_ahead(record.shown_at)
-    redis.call('HSET', KEYS[1], 'shown',
-      whole(record.shown_version) .. ' ' .. whole(record.shown_at) .. ' ' .. whole(version))
-    shown = ',"shown_at":' .. whole(record.shown_at) .. ',"shown_version":' .. whole(record.shown_version)
-  end
+    'device:' .. name, printed(device), unpack(last_seen > 0 and { 'last_seen', whole(last_seen) } or {}))
+  if record.has_shown then redis.call('HDEL', KEYS[1], 'shown') end
   if status == 'offline' then
-    -- Background devices do not extend the time for which others see the last seen time. If the record should have
-    -- expired already, because the retention was shortened, it expires after a full one.
-    if since + retention <= now then since = now end
-    redis.call('PEXPIREAT', KEYS[1], whole(since + retention))
+    redis.call('PEXPIRE', KEYS[1], retention)
   else
     redis.call('PERSIST', KEYS[1])
   end
-  tell(user, status, seen_text, version, count, shown)
+  tell(user, status, last_seen > 0 and whole(last_seen) or 'null', version, count)
   return version
 end

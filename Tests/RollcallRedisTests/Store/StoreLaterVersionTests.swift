@@ -12,16 +12,16 @@ import Testing
         let store = try await StoreUnderTest()
         try await store.plant(later, device: tablet)
         let subscriber = try await RawSubscriber(to: store)
-        let written = try await store.write(Session("aa").says(.background, 1))
+        try await store.write(Session("aa").says(.background, 1))
 
         let record = try await store.record(of: alice)
         #expect(record.presence(past: [:]).status == .offline)
         #expect(record.incarnations == [w1, Incarnation(name: "w9.zzzz")])
         #expect(try await store.hash("presence:{alice}")["device:tablet"] == later)
-        let time = written.time.milliseconds
+        let time = try await store.write(Session("aa").says(.idle, 2)).time.milliseconds
         #expect(
             try await subscriber.heard(on: "presence:{alice}") == [
-                #"{"user":"alice","status":"offline","last_seen":null,"updated_at":\#(time),"version":\#(time),"#
+                #"{"user":"alice","status":"away","last_seen":\#(time),"updated_at":\#(time),"version":\#(time),"#
                     + #""devices":2,"at":\#(time)}"#
             ])
     }
