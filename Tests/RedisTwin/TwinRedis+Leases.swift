@@ -7,7 +7,7 @@ extension TwinRedis {
     /// Starts, renews or ends a lease, and reads all leases.
     public mutating func heartbeat(_ beat: LeaseKeeper.Beat, lease: Duration) -> LeaseSnapshot {
         let length = if case .end(_, let after) = beat { after } else { lease }
-        if !planted.contains(.leasesIgnoreSteps) { moveLeasesBack(notLongerThan: length) }
+        if !planted.contains(.leasesIgnoreSteps) { shortenLeases(longerThan: length) }
         let (incarnation, held) =
             switch beat {
             case .begin(let new): (new, leases[new] == nil && beats[new] == nil)
@@ -36,14 +36,12 @@ extension TwinRedis {
         return true
     }
 
-    /// If the clock was set back since the last beat, moves all leases back too, because they were renewed before.
-    private mutating func moveLeasesBack(notLongerThan length: Duration) {
-        let suspicious = leases.filter { $0.value > time.advanced(by: length) }
-        guard let latest = suspicious.keys.compactMap({ beats[$0] }).max(), latest > time else { return }
-        let back = latest.since(time)
-        for (name, end) in leases {
-            leases[name] = end.advanced(by: .zero - back)
-            if let beat = beats[name] { beats[name] = beat.advanced(by: .zero - back) }
+    /// A lease whose beat is in the future ends its own length from now, because the clock was set back.
+    private mutating func shortenLeases(longerThan length: Duration) {
+        for (name, end) in leases where end > time.advanced(by: length) {
+            guard let beat = beats[name], beat > time else { continue }
+            leases[name] = time.advanced(by: end.since(beat))
+            beats[name] = time
         }
     }
 

@@ -14,9 +14,7 @@ extension TwinRedis {
         let (outcome, began) = verdict(on: write, after: old)
         guard outcome == .written, let began else { return answer(outcome, began: began) }
         let device = device(write, began: began, after: old)
-        store(
-            device, as: write.name, seen: [seen(device, until: time), seen(old, before: write)].latest,
-            wasSeen: old == nil && write.wasSeen)
+        store(device, as: write.name, seen: [seen(device, until: time), seen(old, before: write)].latest)
         return answer(.written, began: began, previous: old.flatMap { previous($0, takenOverBy: write) })
     }
 
@@ -29,8 +27,7 @@ extension TwinRedis {
 
     /// Reads one user's record.
     public func record(of user: UserID) -> PresenceRecord {
-        var record = stored(user)
-        if record.version == 0 { record.version = time.milliseconds - 1 }
+        var record = presences[user]?.read(at: time) ?? absent(user, version: time.milliseconds - 1)
         record.absentVersion = record.lastSeen == nil ? time.milliseconds - 1 : nil
         return record
     }
@@ -85,31 +82,24 @@ extension TwinRedis {
         on write: DeviceWrite, after old: DeviceRecord?
     ) -> (outcome: DeviceWritten.Outcome, began: Timestamp?) {
         let opened = min(time.advanced(by: .zero - write.age), write.opened)
-        guard let old else { return (.written, datedAnew(write.began ?? opened, write)) }
+        guard let old else { return (.written, write.began ?? opened) }
         if write.isOfSession(in: old) {
             if write.sequence == old.sequence { return (.done, old.began) }
             if write.sequence < old.sequence { return (.late, old.began) }
-            return (.written, datedAnew(write.began ?? old.began, write))
+            return (.written, write.began ?? old.began)
         }
         // Two sessions that began in the same millisecond must differ, or each would take the device back.
         let began = write.began ?? (opened == old.began ? opened.advanced(by: .milliseconds(1)) : opened)
-        return isOlder(began, write, than: old) ? (.replaced, nil) : (.written, datedAnew(began, write))
+        return isOlder(began, write, than: old) ? (.replaced, nil) : (.written, began)
     }
 
     /// Whether a session began before the stored one, even if the clock was set between the two.
     private func isOlder(_ began: Timestamp, _ write: DeviceWrite, than old: DeviceRecord) -> Bool {
-        let latest = time.advanced(by: .milliseconds(1) - write.age)
+        let latest = time.advanced(by: .milliseconds(1))
         if planted.contains(.ordersByClock) { return began < old.began }
-        guard isAhead(old.began) else { return min(began, latest) < old.began }
+        guard old.began > latest else { return min(began, latest.advanced(by: .zero - write.age)) < old.began }
         return old.began <= began.advanced(by: write.age) && began < old.began
     }
-
-    private func datedAnew(_ began: Timestamp, _ write: DeviceWrite) -> Timestamp {
-        isAhead(began) ? time.advanced(by: .zero - write.age) : began
-    }
-
-    /// The second of two sessions that began in the same millisecond may be one millisecond ahead.
-    private func isAhead(_ began: Timestamp) -> Bool { began > time.advanced(by: .milliseconds(1)) }
 
     private func device(_ write: DeviceWrite, began: Timestamp, after old: DeviceRecord?) -> DeviceRecord {
         let stays = write.state != nil && old?.state == write.state
@@ -144,7 +134,7 @@ extension TwinRedis {
     /// The most of these devices.
     private static var goneMost: Int { 32 }
 
-    /// The stored record. An absent record has version 0, as has one of which only background devices were written.
+    /// The stored record; an absent record has version 0.
     func stored(_ user: UserID) -> PresenceRecord {
         presences[user]?.read(at: time) ?? absent(user, version: 0)
     }
@@ -160,26 +150,24 @@ extension TwinRedis {
     }
 
     /// Writes the user's record after one device changed, with the time at which the user was `seen` there, and
-    /// publishes it. A change that nobody sees writes only the device.
-    mutating func store(_ device: DeviceRecord, as name: SessionName, seen: Timestamp?, wasSeen: Bool = false) {
+    /// publishes it. A change that nobody sees writes only the device, unless there is no record.
+    mutating func store(_ device: DeviceRecord, as name: SessionName, seen: Timestamp?) {
         var record = stored(name.user)
         let seenBefore = record.lastSeen.map(notAhead)
         let seenNow = [seenBefore, seen].latest
         let isVisible =
-            record.devices[name.device]?.tells == true || device.tells || seenNow != seenBefore || wasSeen
+            record.devices[name.device]?.tells == true || device.tells || seenNow != seenBefore || record.version == 0
             || planted.contains(.showsBackground)
         record.devices[name.device] = device
         for forgotten in longGone(record.devices, besides: name.device) { record.devices[forgotten] = nil }
-        var expires: Timestamp? = time.advanced(by: settings.retention)
+        var expires = presences[name.user]?.expires
         if isVisible {
             (record.lastSeen, record.updatedAt, record.shown) = (seenNow, time, nil)
             record.version = max(record.version + 1, time.milliseconds)
             let presence = record.asWritten
             published.append(
                 .presence(PresenceChange(presence), devices: record.devices.values.count { $0.state != nil }))
-            if presence.status != .offline { expires = nil }
-        } else if record.version > 0 {
-            expires = presences[name.user]?.expires
+            expires = presence.status == .offline ? time.advanced(by: settings.retention) : nil
         }
         presences[name.user] = Expiring(value: record, expires: expires)
     }

@@ -40,7 +40,8 @@ extension TwinRedis {
     public mutating func stopTyping(_ stop: TypingSignal) -> TypingStopOutcome {
         let member = TypingDevice(user: stop.user, device: stop.device)
         var set = typingSet(stop.conversation)
-        if let ends = set[member], ends > stop.expiry, ends <= latestEnd { return .late }
+        let latest = time.advanced(by: settings.typingExpiry)
+        if let ends = set[member], ends > stop.expiry, ends <= latest { return .late }
         set[member] = nil
         change(typingSet: stop.conversation, to: set)
         tidy(stop.conversation)
@@ -133,15 +134,7 @@ extension TwinRedis {
 
     /// Removes expired entries, and those stored before the clock was set back. The set expires with its last member.
     private mutating func tidy(_ conversation: ConversationID) {
-        let before = typingSet(conversation)
-        let set = before.filter { counts($0.value) }
+        let set = typingSet(conversation).filter { counts($0.value) }
         typingSets[conversation] = set.values.max().map { Expiring(value: set, expires: $0) }
-        for user in Set(before.filter { $0.value > latestEnd }.map(\.key.user)) {
-            let key = TypingUser(conversation: conversation, user: user)
-            guard let devices = typingDevices[key]?.read(at: time) else { continue }
-            if !devices.contains(where: { set[TypingDevice(user: user, device: $0)] != nil }) {
-                typingDevices[key] = nil
-            }
-        }
     }
 }

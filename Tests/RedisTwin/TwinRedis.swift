@@ -16,17 +16,14 @@ public struct TwinRedis: Hashable, Sendable {
         public var typingExpiry: Duration
         /// `conversations.default`.
         public var openByDefault: Bool
-        /// `worker.lease`, the upper limit of write deadlines; `nil` if deadlines do not come from a lease.
-        public var lease: Duration?
 
         public init(
             retention: Duration = .seconds(30 * 86_400), typingExpiry: Duration = .seconds(3),
-            openByDefault: Bool = true, lease: Duration? = nil
+            openByDefault: Bool = true
         ) {
             self.retention = retention
             self.typingExpiry = typingExpiry
             self.openByDefault = openByDefault
-            self.lease = lease
         }
     }
 
@@ -92,10 +89,8 @@ public struct TwinRedis: Hashable, Sendable {
     /// A time ahead of the clock was stored before the clock was set back, and is read as now.
     func notAhead(_ moment: Timestamp) -> Timestamp { min(moment, time) }
 
-    /// Whether the write's deadline has passed, or was set before the clock was set back.
-    func isTooLate(_ deadline: Timestamp) -> Bool {
-        time > deadline || settings.lease.map { deadline > time.advanced(by: $0) } ?? false
-    }
+    /// Whether the write's deadline has passed.
+    func isTooLate(_ deadline: Timestamp) -> Bool { time > deadline }
 }
 
 /// A deliberate bug in the twin, to show that a test would detect it.

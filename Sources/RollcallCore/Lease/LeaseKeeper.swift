@@ -180,12 +180,14 @@ public struct LeaseKeeper: Sendable {
         return .end(incarnation, after: after)
     }
 
-    /// - Returns: whether more than two heartbeats passed since the last renewal was answered, by this clock or by
-    ///   Redis's. If Redis's clock is set forward, leases expire before their workers can renew them.
+    /// - Returns: whether more than two heartbeats passed since the last renewal was answered, or Redis's clock was set.
+    ///   If it is set forward, leases expire before their workers can renew them. If it is set back, new records may have
+    ///   smaller versions than those that they replace.
     private mutating func renewed(time: Timestamp, sent: Instant, at now: Instant) -> Bool {
         until = time.advanced(by: lease - Self.clockTolerance)
-        let isSetForward = lastHeard.map { time.since($0.time) > now - $0.sent + Self.clockTolerance } ?? false
-        let isAfterGap = isSetForward || lastRenewed.map { now - $0 > heartbeat * 2 } ?? false
+        let isClockSet =
+            lastHeard.map { time < $0.time || time.since($0.time) > now - $0.sent + Self.clockTolerance } ?? false
+        let isAfterGap = isClockSet || lastRenewed.map { now - $0 > heartbeat * 2 } ?? false
         if isAfterGap { steadySince = nil }
         // Counts from the reply and not from the request: a slow request may be the first one answered after a gap.
         steadySince = steadySince ?? now

@@ -5,8 +5,6 @@ public import RollcallModel
 /// The leases of all workers, as this worker's last heartbeat read them.
 public struct Leases: Hashable, Sendable {
     public private(set) var living: Set<Incarnation> = []
-    /// Redis time when the leases were read.
-    private var time: Timestamp?
     private var ends: [Incarnation: Timestamp] = [:]
     /// The earliest end of the leases that had not expired.
     private var firstEnd: Timestamp?
@@ -16,17 +14,11 @@ public struct Leases: Hashable, Sendable {
 
     public init() {}
 
-    /// Returns whether the clock of Redis was set back between the last heartbeat and the one that read this snapshot.
-    func areSetBack(by snapshot: LeaseSnapshot) -> Bool {
-        time.map { snapshot.time < $0 } ?? false
-    }
-
     /// Stores what a heartbeat read.
     ///
     /// - Returns: whether an incarnation that was alive before is now dead.
     public mutating func read(_ snapshot: LeaseSnapshot) -> Bool {
         let before = living
-        time = snapshot.time
         living = snapshot.living
         ends = snapshot.leases
         firstEnd = living.compactMap { ends[$0] }.min()

@@ -10,7 +10,6 @@ struct RedisState: Sendable {
         var refusedWrites: Bool
         /// Whether this counts as the end of an outage.
         var endsOutage: Bool
-        var isClockSetBack: Bool
         /// Whether a worker that was alive before is dead, and no outage explains it.
         var hasLostWorker: Bool
     }
@@ -59,13 +58,6 @@ struct RedisState: Sendable {
     /// Returns the current Redis time, estimated from the last heartbeat.
     func time(at now: Instant) -> Timestamp { clock.time(at: now) }
 
-    /// The greatest version that a record created by Redis's current clock can have; `nil` before the first heartbeat.
-    var latestVersion: Int64? {
-        guard let lastHeartbeat else { return nil }
-        let latest = time(at: lastHeartbeat + heartbeat * 2).advanced(by: LeaseKeeper.clockTolerance)
-        return latest.milliseconds
-    }
-
     /// Returns the worker's own incarnation and those that need not be looked up after a read; see
     /// ``Shard/known(at:)``.
     func known(at now: Instant) -> KnownWorkers {
@@ -82,11 +74,11 @@ struct RedisState: Sendable {
 
     /// Handles a new incarnation.
     ///
-    /// - Returns: the last heartbeat before it, by Redis time, and whether Redis's clock was set back since.
+    /// - Returns: the last heartbeat before it, by Redis time.
     mutating func incarnationBegan(
         _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
         at now: Instant
-    ) -> (lastBeat: Timestamp?, isClockSetBack: Bool) {
+    ) -> Timestamp? {
         // Uses the earlier of the old clock and the new one, which may have been set back together with the leases.
         let lastBeat = lastHeartbeat.map { min(time(at: $0), clock.time(at: $0)) }
         let former = Incarnation(name: workerName)
@@ -94,7 +86,6 @@ struct RedisState: Sendable {
         workerName = incarnation.name
         self.clock = clock
         lastHeartbeat = now
-        let isClockSetBack = leases.areSetBack(by: snapshot)
         _ = leases.read(snapshot)
         if isFirst {
             weakerStates.completed(under: incarnation)
@@ -103,7 +94,7 @@ struct RedisState: Sendable {
             outageOccurred(since: lastBeat, at: now)
             weakerStates.incarnationBegan(after: former, snapshot, clock: clock, at: now)
         }
-        return (lastBeat, isClockSetBack)
+        return lastBeat
     }
 
     /// Handles a heartbeat that renewed the lease.
@@ -116,11 +107,8 @@ struct RedisState: Sendable {
         lastHeartbeat = now
         let endsOutage = afterGap || refusedWrites
         if endsOutage { outageOccurred(at: now) }
-        let isClockSetBack = leases.areSetBack(by: snapshot)
         let hasLostWorker = leases.read(snapshot) && outage == nil
-        return Renewal(
-            refusedWrites: refusedWrites, endsOutage: endsOutage, isClockSetBack: isClockSetBack,
-            hasLostWorker: hasLostWorker)
+        return Renewal(refusedWrites: refusedWrites, endsOutage: endsOutage, hasLostWorker: hasLostWorker)
     }
 
     /// Handles that Redis is unreachable or the lease may be lost.

@@ -45,8 +45,6 @@ public struct Watch: Sendable {
     private var readsUnderWay: Int32 = 0
     /// Whether an authoritative read starts once no other is in flight.
     private var awaitsReads = false
-    /// Whether the known version may be greater than those of newer records, because Redis's clock was set back.
-    private(set) var hasOutrunVersion = false
     /// From this moment, a change is shown at once.
     private(set) var nextNews = Instant(nanoseconds: 0)
     /// The heartbeat count when a read first found no record although one was known; `nil` if the last read found one.
@@ -103,15 +101,8 @@ public struct Watch: Sendable {
     /// Applies a published change if it is newer.
     mutating func changed(_ change: PresenceChange) {
         heard()
-        if let known, !hasOutrunVersion, !change.presence.isNewer(than: known) { return }
+        if let known, !change.presence.isNewer(than: known) { return }
         known = Known(change, after: presence)
-        hasOutrunVersion = false
-    }
-
-    /// Handles that Redis's clock was set back. A version is at least the time of its write, so a record created from
-    /// now on may have a smaller version than the known one and still be newer.
-    mutating func clockSetBack() {
-        hasOutrunVersion = known != nil
     }
 
     /// Notes that something was published: reads in flight may be older.
@@ -162,10 +153,6 @@ public struct Watch: Sendable {
     @discardableResult
     mutating func read(_ reading: Reading) -> Bool {
         phase = .live
-        // Of a user who was never seen, each read of one record shows another version.
-        if known?.version != reading.known.version || known?.isStored != reading.known.isStored {
-            hasOutrunVersion = false
-        }
         known = reading.known
         masked = reading.masked
         return shown != nil && shown != presence

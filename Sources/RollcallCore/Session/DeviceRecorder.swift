@@ -46,8 +46,6 @@ public struct DeviceRecorder: Hashable, Sendable {
     /// the user was present.
     public private(set) var state: DeviceState?
     public private(set) var lost: Timestamp?
-    /// Whether the device ever was active or idle.
-    private var wasSeen = false
     /// The number of decisions so far, which is the SEQ of the latest one.
     public private(set) var sequence: Int64 = 0
     /// When the connection was opened, which orders the sessions of a device. The time of the hello would not do: a
@@ -107,7 +105,6 @@ public struct DeviceRecorder: Hashable, Sendable {
         if sequence == 0 || state != self.state || lost != self.lost {
             self.state = state
             self.lost = lost
-            if state == .active || state == .idle { wasSeen = true }
             sequence += 1
         }
         return sequence
@@ -116,8 +113,8 @@ public struct DeviceRecorder: Hashable, Sendable {
     /// Decides that the device is gone. The decision includes until when the user was present, which may be long before
     /// it is written.
     public mutating func removed(at time: Timestamp) {
-        let isSeen = state == .active || state == .idle
-        decided(state: nil, lost: isSeen ? lost ?? time : nil)
+        let wasSeen = state == .active || state == .idle
+        decided(state: nil, lost: wasSeen ? lost ?? time : nil)
     }
 
     /// Schedules the session's last decision to be written again under a new incarnation.
@@ -214,8 +211,7 @@ public struct DeviceRecorder: Hashable, Sendable {
             DeviceWrite(
                 name: name, state: state, incarnation: incarnation, began: began, age: age,
                 opened: time.advanced(by: .zero - age), sequence: sequence, lost: lost.map { max($0, reckoned ?? $0) },
-                until: began == nil ? min(until, time.advanced(by: firstWriteLife)) : until, issued: issued,
-                wasSeen: wasSeen))
+                until: began == nil ? min(until, time.advanced(by: firstWriteLife)) : until, issued: issued))
     }
 
     public mutating func listed(under incarnation: Incarnation) {

@@ -12,27 +12,8 @@ extension Shard {
         let mayCountThem =
             watches.read(key) { $0.masked.isEmpty } == false || redis.leavesUnswept && redis.outage == nil
         if mayCountThem, presence.status != .offline { return presenceUnreadable(of: presence.user) }
-        if isOutrun(presence.version, of: key) { return readAuthoritatively(key) }
         watches.change(key) { $0.changed(change) }
         fanOut.presence.insert(key)
-    }
-
-    /// Whether a version is smaller than the known one only because the known one is ahead of Redis's clock. That clock
-    /// was set back, and the record was removed and created again since, with a version from the current time.
-    private func isOutrun(_ version: Int64, of key: WatchKey) -> Bool {
-        guard let known = watches.read(key, { $0.hasOutrunVersion ? nil : $0.known?.version }) ?? nil,
-            version < known, let latestVersion = redis.latestVersion
-        else { return false }
-        return known > latestVersion
-    }
-
-    /// Schedules a read whose record counts regardless of versions.
-    private mutating func readAuthoritatively(_ key: WatchKey) {
-        watches.change(key) {
-            $0.heard()
-            $0.nextReadIsAuthoritative = true
-        }
-        reads.insert(key)
     }
 
     /// Handles a published change whose result is unknown, such as one from a later version: reads the user's record
@@ -52,20 +33,6 @@ extension Shard {
             defer { readEnded(of: key) }
             guard watches.change(key, { $0.mayTake(isAuthoritative: isAuthoritative) }) == true else { continue }
             let counts = isRemoved(record, key) || isAuthoritative && isConclusive(record, key)
-            if !counts, record.isStored, isOutrun(record.version, of: key) {
-                if redis.outage == nil {
-                    // An authoritative read that does not count has already requested the next one.
-                    if !isAuthoritative { readAuthoritatively(key) }
-                } else if watches[key]?.heardMeanwhile == true {
-                    // The record may be older than a change that arrived during the read: a worker that was suspended
-                    // takes the change for one from the future, because its latest heartbeat is old.
-                    reads.insert(key)
-                } else if let latestVersion = redis.latestVersion, record.version <= latestVersion {
-                    // Redis lost the known record, and this one was created since. A version from before the loss would
-                    // also be ahead of the clock.
-                    watches.change(key) { $0.clockSetBack() }
-                }
-            }
             let reading = reading(of: record, snapshot.standings, of: key, isAuthoritative: counts)
             if watches.change(key, { $0.read(reading) }) == true { fanOut.presence.insert(key) }
             fanOut.becameKnown(to: watches.change(key) { $0.snapshotKnown() } ?? [])
@@ -250,8 +217,7 @@ extension Shard {
         let read = Watch.Known(
             presence: record.presence(past: dead), version: record.version, isStored: record.isStored)
         let known = isAuthoritative ? nil : key.flatMap(known)
-        let isOutrun = key.flatMap { watches.read($0) { $0.hasOutrunVersion } } ?? false
-        let newest = known.map { newer(read, $0, isOutrun: isOutrun) } ?? read
+        let newest = known.map { newer(read, $0) } ?? read
         return Watch.Reading(known: newest, masked: Set(dead.keys))
     }
 
@@ -262,10 +228,9 @@ extension Shard {
         return redis.outage != nil && known?.isStored != true ? nil : known
     }
 
-    private func newer(_ read: Watch.Known, _ known: Watch.Known, isOutrun: Bool) -> Watch.Known {
+    private func newer(_ read: Watch.Known, _ known: Watch.Known) -> Watch.Known {
         // A missing record does not count as newer, although it reads as one: Redis may have lost all data.
         guard read.isStored || !known.isStored else { return known }
-        guard !isOutrun else { return read }
         guard redis.outage != nil else { return read.version >= known.version ? read : known }
         return read.version > known.version ? read : known
     }

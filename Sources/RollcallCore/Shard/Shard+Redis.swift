@@ -9,9 +9,8 @@ extension Shard {
         _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
         at now: Instant
     ) -> [ShardAction] {
-        let (lastBeat, isClockSetBack) = redis.incarnationBegan(
+        let lastBeat = redis.incarnationBegan(
             incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: now)
-        if isClockSetBack { clockSetBack() }
         repairs.incarnationBegan()
         for key in sessions.keys {
             sessions.change(key) {
@@ -38,10 +37,6 @@ extension Shard {
     ) -> [ShardAction] {
         let renewal = redis.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
         if renewal.endsOutage { remindOfSettling() }
-        if renewal.isClockSetBack {
-            clockSetBack()
-            readAllAgain(authoritatively: true)
-        }
         if renewal.hasLostWorker { reads.insert(watches.keys) }
         reads.retryFailed()
         let blocked = repairs.takeBlocked()
@@ -166,10 +161,6 @@ extension Shard {
         for key in watches.keys { watches.change(key) { $0.nextReadIsAuthoritative = authoritatively } }
         reads.insert(watches.keys)
         for key in rooms.keys { readRoomAgain(key) }
-    }
-
-    private mutating func clockSetBack() {
-        for key in watches.keys { watches.change(key) { $0.clockSetBack() } }
     }
 
     /// Requests the reads of users that are due, except those whose channel is not confirmed; its confirmation

@@ -82,10 +82,7 @@ public struct TypingSender: Hashable, Sendable {
     private mutating func send(_ expiry: Timestamp, at now: Instant) -> Decision {
         let left = end.map { $0 - now } ?? self.expiry
         nextSend = now + min(throttle, max(left / 2, throttle / 4))
-        // If Redis's clock was set back, Redis keeps a stored expiry that is slightly later than the new one. A stop
-        // has to end that one.
-        let kept = sent.map { $0 <= expiry.advanced(by: self.expiry * 2) ? max($0, expiry) : expiry }
-        sent = kept ?? expiry
+        sent = expiry
         deferred = nil
         return .signal(expiry: expiry)
     }

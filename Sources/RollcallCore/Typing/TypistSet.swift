@@ -40,17 +40,14 @@ public struct TypistSet: Hashable, Sendable {
 
     /// Applies a snapshot. Users who changed after it was read keep the state of that change.
     public mutating func snapshotRead(_ snapshot: RoomSnapshot, clock: RedisClock, at now: Instant) {
-        let latest = Self.latest(by: clock, at: now)
         let snapshotTypists = Set(snapshot.typists.map(\.user))
-        entries.removeAll {
-            ($0.at < snapshot.time || $0.at > latest) && !snapshotTypists.contains($0.typist.user)
-        }
+        entries.removeAll { $0.at < snapshot.time && !snapshotTypists.contains($0.typist.user) }
         for typist in snapshot.typists {
             if let stop = stopped[typist.user], stop >= snapshot.time { continue }
             set(
                 Typist(user: typist.user, name: typist.name),
                 expires: min(clock.instant(of: typist.expiry), now + typist.expiry.since(snapshot.time)),
-                at: snapshot.time, latest: latest, isSnapshot: true)
+                at: snapshot.time, isSnapshot: true)
         }
         readEnded()
     }
@@ -58,23 +55,14 @@ public struct TypistSet: Hashable, Sendable {
     /// Applies a published change. Typing lasts at most its `expiresIn` from now, even if Redis's clock was set forward
     /// and `clock` is still behind.
     public mutating func changed(_ change: TypingChange, clock: RedisClock, at now: Instant) {
-        let latest = Self.latest(by: clock, at: now)
         if change.typing, let expiresIn = change.expiresIn {
             let end = min(
                 clock.instant(of: change.at.advanced(by: .milliseconds(expiresIn))), now + .milliseconds(expiresIn))
-            set(
-                Typist(user: change.user, name: change.name), expires: end, at: change.at, latest: latest,
-                isSnapshot: false)
+            set(Typist(user: change.user, name: change.name), expires: end, at: change.at, isSnapshot: false)
         } else {
             if isReading { stopped[change.user] = change.at }
-            entries.removeAll { $0.typist.user == change.user && ($0.at <= change.at || $0.at > latest) }
+            entries.removeAll { $0.typist.user == change.user && $0.at <= change.at }
         }
-    }
-
-    /// The latest Redis time that information can have by now. Information with a later time was published before
-    /// Redis's clock was set back, and is older than anything new.
-    private static func latest(by clock: RedisClock, at now: Instant) -> Timestamp {
-        clock.time(at: now).advanced(by: LeaseKeeper.clockTolerance * 2)
     }
 
     /// Applies a member's new name.
@@ -102,13 +90,13 @@ public struct TypistSet: Hashable, Sendable {
 
     /// Sets a typist. A change with the same millisecond as a snapshot may have followed it, so the change counts. If
     /// it preceded the snapshot, both say the same.
-    private mutating func set(_ typist: Typist, expires: Instant, at: Timestamp, latest: Timestamp, isSnapshot: Bool) {
+    private mutating func set(_ typist: Typist, expires: Instant, at: Timestamp, isSnapshot: Bool) {
         guard let index = entries.firstIndex(where: { $0.typist.user == typist.user }) else {
             entries.append(Entry(typist: typist, expires: expires, at: at))
             return
         }
         let known = entries[index].at
-        guard known > latest || (isSnapshot ? at > known : at >= known) else { return }
+        guard isSnapshot ? at > known : at >= known else { return }
         entries[index] = Entry(typist: typist, expires: expires, at: at)
     }
 }

@@ -45,14 +45,10 @@ public struct DeviceWrite: Hashable, Sendable {
     /// When the session's token was issued. If the user's tokens were revoked since then, the write has no effect,
     /// unless it is a removal. `nil` for a session to which no revocation applies.
     public var issued: Timestamp?
-    /// Whether the session ever was active or idle. If Redis has lost its device, others may still see the user there,
-    /// so the write is published.
-    public var wasSeen: Bool
 
     public init(
         name: SessionName, state: DeviceState?, incarnation: Incarnation, began: Timestamp?, age: Duration,
-        opened: Timestamp, sequence: Int64, lost: Timestamp?, until: Timestamp, issued: Timestamp? = nil,
-        wasSeen: Bool = false
+        opened: Timestamp, sequence: Int64, lost: Timestamp?, until: Timestamp, issued: Timestamp? = nil
     ) {
         self.name = name
         self.state = state
@@ -64,7 +60,6 @@ public struct DeviceWrite: Hashable, Sendable {
         self.lost = lost
         self.until = until
         self.issued = issued
-        self.wasSeen = wasSeen
     }
 }
 

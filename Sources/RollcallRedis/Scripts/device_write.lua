@@ -10,9 +10,7 @@
 --          10 the write deadline, 11 retention in milliseconds,
 --          12 when its connection was opened, by the worker's estimate of Redis time: a write that was delayed does
 --          not make the session younger, 13 when its token was issued (empty: it needs none),
---          14 how many milliseconds ahead 10 may be (empty: any),
---          15 the time by the clock of the worker's host, by which tokens are judged,
---          16 1 if the session ever was active or idle
+--          14 the time by the clock of the worker's host, by which tokens are judged
 -- Reply    { code, TIME, MS, version, incarnation and session (MS-RANDOM) that were replaced }
 --          written: changed and published · done: the same decision was written before
 --          late: a later decision of the session was written before
@@ -27,7 +25,7 @@ local lost, deadline, retention = not_ahead(tonumber(ARGV[9])), tonumber(ARGV[10
 -- This write changes nothing and is allowed at maxmemory. Redis then allows all further writes of the script.
 redis.call('HDEL', KEYS[1], '')
 
-if is_too_late(deadline, ARGV[14]) then return { 'expired', now } end
+if now > deadline then return { 'expired', now } end
 
 local record = read_record()
 local old = record.devices[name]
@@ -43,7 +41,7 @@ if issued and not (same and state == 'gone') then
   -- A revocation ahead of the clocks was dated by a clock that was ahead, or that was set back since. It would refuse
   -- all tokens until that time; from now on, it refuses those issued until now. It has to be ahead of Redis's clock as
   -- well: this host's clock may be behind, and would make revoked tokens valid again on all workers.
-  local present = math.max(tonumber(ARGV[15]) or now, now)
+  local present = math.max(tonumber(ARGV[14]) or now, now)
   if revoked > present then
     revoked = present
     redis.call('SET', KEYS[2], whole(revoked), 'KEEPTTL')
@@ -61,18 +59,15 @@ elseif not began then
   if old and began == old.began then began = began + 1 end
 end
 
--- Whether this session began before the stored one. Clocks may be set, but the session's age is measured by its
--- worker's monotonic clock and stays correct.
+-- Whether this session began before the stored one. A start in the future is from before Redis's clock was set back; the
+-- age is measured by the worker's monotonic clock and stays correct. If the stored session had started by now by the
+-- clock that dated this one, both starts are by that clock, and are compared. Two that began in the same millisecond may
+-- be one millisecond ahead.
 local function is_older()
-  if old.began > now + 1 then -- by one millisecond it may be ahead, where two began in the same
-    -- The stored session began before the clock was set back. If it had started by now by the old clock, both
-    -- sessions have starts by that clock and are compared; otherwise, this session began later.
-    return old.began <= began + age and began < old.began
-  end
+  if old.began > now + 1 then return old.began <= began + age and began < old.began end
   return math.min(began, now + 1 - age) < old.began
 end
 if not same and old and is_older() then return { 'replaced', now, false, record.version } end
-if began > now + 1 then began = now - age end -- it is dated anew
 
 local device = {
   state = state, incarnation = incarnation, began = began, random = random, sequence = sequence,
@@ -90,7 +85,5 @@ if old then
   end
 end
 
--- If Redis has lost the device, others may still see the user there.
-local told = tells(old) or not old and ARGV[16] == '1'
-local version = write_record(record, user, name, device, told, last_seen, retention)
+local version = write_record(record, user, name, device, tells(old), last_seen, retention)
 return { 'written', now, began, version, previous_incarnation, previous_session }

@@ -15,28 +15,17 @@ local ends = {} -- of the lease of each incarnation
 local stored = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
 for i = 1, #stored, 2 do ends[stored[i]] = tonumber(stored[i + 1]) end
 
--- When a lease was last renewed: the beat in the worker's hash; nil if it is missing.
-local function renewed(name)
-  local beat = redis.pcall('HGET', KEYS[1] .. ':' .. name, 'beat')
-  return type(beat) == 'string' and tonumber(beat) or nil
-end
-
--- Corrects all leases if Redis's clock was set back since the last heartbeat. Otherwise, dead incarnations would keep
--- their leases until the clock catches up. The size of the step is how far the latest beat is ahead of the clock. All
--- leases move back by this step, including expired ones, which would otherwise be valid again. Without a step, a lease
--- that ends later than this one will is simply a longer lease, and its beat is not ahead. A lease without a beat says
--- nothing about the clock.
-local back = 0
+-- A lease is from the future if its worker's last beat is: Redis's clock was set back. It then ends its own length from
+-- now. Without a step, a lease that ends later than this one will is simply a longer lease.
 for name, moment in pairs(ends) do
-  if moment > now + lease and moment < math.huge then back = math.max(back, (renewed(name) or now) - now) end
-end
-if back > 0 then
-  for name, moment in pairs(ends) do
-    if moment < math.huge then
-      local beat = renewed(name)
-      ends[name] = moment - back
+  if moment > now + lease and moment < math.huge then
+    local hash = KEYS[1] .. ':' .. name
+    local beat = redis.pcall('HGET', hash, 'beat') -- an error: it is no hash, and says nothing of a worker
+    beat = type(beat) == 'string' and tonumber(beat) or now
+    if beat > now then
+      ends[name] = now + moment - beat
       redis.call('ZADD', KEYS[1], whole(ends[name]), name)
-      if beat then redis.pcall('HSET', KEYS[1] .. ':' .. name, 'beat', whole(beat - back)) end
+      redis.call('HSET', hash, 'beat', whole(now))
     end
   end
 end

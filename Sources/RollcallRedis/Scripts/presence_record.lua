@@ -26,8 +26,7 @@ local function number(text)
   return tonumber(string.match(text, '^%d+$') or 0)
 end
 
--- Returns what is stored of the user. An absent record has no devices, was never seen, and has version 0, as has one of
--- which only devices in the background were written.
+-- Returns what is stored of the user. An absent record has no devices, was never seen, and has version 0.
 local function read_record()
   local record = { devices = {}, last_seen = 0, version = 0 }
   local fields = redis.call('HGETALL', KEYS[1])
@@ -97,14 +96,13 @@ end
 
 -- Writes the record of `user` after its device `name` changed to `device`, on which the user was last seen at
 -- `last_seen`, and publishes the presence. `told` says whether the device was active or idle before. A change that
--- nobody sees writes only the device's own field, so that there is nothing to hide. Returns the record's version.
+-- nobody sees writes only the device's own field, so that there is nothing to hide. A new record is written whole: Redis
+-- may have lost one that others saw. Returns the record's version.
 local function write_record(record, user, name, device, told, last_seen, retention)
   record.devices[name] = device
   drop_the_long_gone(record.devices, name)
-  if not told and not tells(device) and last_seen <= record.last_seen then
+  if record.version > 0 and not told and not tells(device) and last_seen <= record.last_seen then
     redis.call('HSET', KEYS[1], 'device:' .. name, printed(device))
-    -- A record of a user who was never seen expires like one of a user who is offline.
-    if record.version == 0 then redis.call('PEXPIRE', KEYS[1], retention) end
     return record.version
   end
   local status, count = status_of(record.devices)

@@ -1,13 +1,12 @@
 -- Adds sessions to an incarnation's list before they are written, so that a sweep of the incarnation finds them.
 --
 -- KEYS[1]  worker:{INCARNATION}:sessions
--- ARGV     1 the write deadline, 2 how many milliseconds ahead that may be (empty: any),
---          3… up to 1000 session names
+-- ARGV     1 the write deadline, 2… up to 1000 session names
 -- Reply    1, or 0 if the deadline has passed: the incarnation may be swept and deleted, and the list never be found
 
 -- This write changes nothing and is allowed at maxmemory. Redis then allows all further writes of the script.
 redis.call('SREM', KEYS[1], '')
 
-if is_too_late(tonumber(ARGV[1]), ARGV[2]) then return 0 end
-redis.call('SADD', KEYS[1], unpack(ARGV, 3))
+if now > tonumber(ARGV[1]) then return 0 end
+redis.call('SADD', KEYS[1], unpack(ARGV, 2))
 return 1

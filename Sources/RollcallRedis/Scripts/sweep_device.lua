@@ -3,8 +3,7 @@
 --
 -- KEYS[1]  presence:{USER}, also the channel
 -- ARGV     1 user, 2 device, 3 its incarnation, 4 the session's RANDOM, 5 the incarnation's last beat (0: unknown),
---          6 the sweeper's write deadline, 7 retention in milliseconds,
---          8 how many milliseconds ahead 6 may be (empty: any)
+--          6 the sweeper's write deadline, 7 retention in milliseconds
 -- Reply    { code, TIME, version }
 --          swept: changed and published · kept: the device has another session or is gone
 --          expired: the deadline has passed (only TIME)
@@ -15,7 +14,7 @@ local beat, deadline, retention = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 -- This write changes nothing and is allowed at maxmemory. Redis then allows all further writes of the script.
 redis.call('HDEL', KEYS[1], '')
 
-if is_too_late(deadline, ARGV[8]) then return { 'expired', now } end
+if now > deadline then return { 'expired', now } end
 
 local record = read_record()
 local device = record.devices[name]

@@ -42,25 +42,13 @@ local function store_typing(user, devices, name)
   tell_typing(user, devices[1].ends, name)
 end
 
--- Removes entries from before the clock was set back, which would otherwise stay until the clock catches up.
-local function remove_stale()
-  local beyond = '(' .. whole(latest)
-  local stale = redis.call('ZRANGEBYSCORE', KEYS[2], beyond, '+inf')
-  redis.call('ZREMRANGEBYSCORE', KEYS[2], beyond, '+inf')
-  for _, member in ipairs(stale) do
-    local user = string.match(member, '^[^ ]+')
-    local key = KEYS[2] .. ':' .. user
-    local names = redis.pcall('GET', key) -- an error: it is no string, and not ours
-    if type(names) == 'string' and #still_typing(user, others(names)) == 0 then redis.call('DEL', key) end
-  end
-end
-
--- Removes expired entries, and lets the set expire with its last member.
+-- Removes entries that have expired, or that are from before the clock was set back, and lets the set expire with its last
+-- member.
 local function tidy()
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now))
   local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
   if last[2] and tonumber(last[2]) > latest then
-    remove_stale()
+    redis.call('ZREMRANGEBYSCORE', KEYS[2], '(' .. whole(latest), '+inf')
     last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
   end
   if last[2] then redis.call('PEXPIREAT', KEYS[2], last[2]) end

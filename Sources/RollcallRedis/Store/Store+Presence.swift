@@ -13,8 +13,8 @@ extension Store {
             .string(write.incarnation.name), .string(write.name.session.random),
             write.began.map { .time($0) } ?? "", .milliseconds(write.age), .integer(write.sequence),
             .time(orZero: write.lost), .time(write.until), .milliseconds(settings.retention), .time(write.opened),
-            write.issued.map { .time($0) } ?? "", longestDeadline,
-            write.issued == nil ? "" : .time(.hostTime), write.wasSeen ? 1 : 0,
+            write.issued.map { .time($0) } ?? "",
+            write.issued == nil ? "" : .time(.hostTime),
             reply: { reply(write.state == nil ? $0.orForeign(nothingThere) : $0) }, read: DeviceWritten.init)
     }
 

@@ -13,7 +13,7 @@ extension Store {
         let key = names.sessions(incarnation)
         inBatches(sessions.map(\.member), reply: { reply($0.map { !$0.contains(false) }) }) { batch, done in
             self.call(
-                .sessionsRecord, keys: [key], arguments: [.time(until), self.longestDeadline] + batch,
+                .sessionsRecord, keys: [key], arguments: [.time(until)] + batch,
                 reply: { done($0.orForeign(true)) }
             ) { $0.integer.map { $0 == 1 } }
         }
@@ -58,7 +58,7 @@ extension Store {
             .sweepDevice, keys: [names.presence(session.user)],
             .string(session.user.text), .string(session.device.text), .string(dead.name),
             .string(session.session.random), .time(orZero: lastBeat), .time(until),
-            .milliseconds(settings.retention), longestDeadline, reply: { reply($0.orForeign(.kept)) }
+            .milliseconds(settings.retention), reply: { reply($0.orForeign(.kept)) }
         ) { $0.array?.first?.string.flatMap(SweepOutcome.init) }
     }
 

@@ -19,19 +19,15 @@ public final class Store {
         public var typingExpiry: Duration
         /// `conversations.default`: whether all users are members of conversations without a member list.
         public var openByDefault: Bool
-        /// `worker.lease`: how far ahead a write deadline may be. `nil` allows any, for stores whose deadlines belong
-        /// to no lease.
-        public var lease: Duration?
 
         public init(
             names: KeyNames = KeyNames(), retention: Duration = .seconds(30 * 86_400),
-            typingExpiry: Duration = .seconds(3), openByDefault: Bool = true, lease: Duration? = nil
+            typingExpiry: Duration = .seconds(3), openByDefault: Bool = true
         ) {
             self.names = names
             self.retention = retention
             self.typingExpiry = typingExpiry
             self.openByDefault = openByDefault
-            self.lease = lease
         }
     }
 
@@ -44,14 +40,6 @@ public final class Store {
     }
 
     public var names: KeyNames { settings.names }
-
-    /// How far ahead scripts accept a write deadline; empty allows any. On a cluster, this is not checked: deadlines
-    /// come from the clock of the primary with the leases, and a record's primary whose clock is behind would refuse
-    /// every write.
-    var longestDeadline: RedisCommand.Argument {
-        guard let lease = settings.lease, !commands.isSpread else { return "" }
-        return .milliseconds(lease)
-    }
 
     /// Calls a script and decodes its reply. A reply that `read` cannot decode is a protocol error.
     func call<Value>(

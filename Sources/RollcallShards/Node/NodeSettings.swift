@@ -29,8 +29,7 @@ package struct NodeSettings: Sendable {
         if let password = configuration.redis.password { redis.password = password.text }
         store = Store.Settings(
             names: KeyNames(prefix: configuration.redis.prefix), retention: configuration.presence.retention,
-            typingExpiry: configuration.typing.expiry, openByDefault: configuration.conversations.default == .open,
-            lease: configuration.worker.lease)
+            typingExpiry: configuration.typing.expiry, openByDefault: configuration.conversations.default == .open)
         shard = ShardSettings()
         shard.typing.expiry = configuration.typing.expiry
         shard.typing.throttle = configuration.typing.throttle

@@ -131,14 +131,16 @@ import Testing
         #expect(try claims(&coordinator, passed, at: .seconds(12), ahead: 4000).count == 1)
     }
 
-    @Test("a clock set back is detected by the next heartbeat, once")
-    func setBack() {
-        var leases = Leases()
-        #expect(!leases.areSetBack(by: snapshot(true, 5000)))
-        _ = leases.read(snapshot(true, 5000))
-        #expect(!leases.areSetBack(by: snapshot(true, 5000)) && leases.areSetBack(by: snapshot(true, 4999)))
-        _ = leases.read(snapshot(true, 4000))
-        #expect(!leases.areSetBack(by: snapshot(true, 4500)))
+    @Test("a clock set back is a gap: new records may have smaller versions")
+    func setBack() throws {
+        var coordinator = coordinator()
+        try begin(&coordinator)
+        for second in 1...3 { #expect(try claims(&coordinator, [:], at: .seconds(second)).isEmpty) }
+        let renew = try beat(coordinator.beatDue(at: at(.seconds(4))))
+        let actions = coordinator.heartbeatReplied(renew, .success(snapshot(true, 3000)), at: at(.seconds(4)))
+        guard case .tell(.renewed(_, _, _, afterGap: true))? = actions.first else {
+            return #expect(Bool(false), "no gap: \(actions)")
+        }
     }
 
     @Test("a dead worker is swept in batches, then deleted, by one sweep at a time")

@@ -85,24 +85,6 @@ import Testing
         #expect(set.isEmpty)
     }
 
-    @Test("after Redis's clock is set back, renewals, stops and snapshots take precedence over earlier ones")
-    func clockSetBack() {
-        let before = RedisClock(time: redis(3_600_000), sent: at(.zero))
-        var set = TypistSet()
-        for user in ["alice", "bob", "carol"] as [UserID] {
-            set.changed(typing(user, at: 3_600_000, for: 3000), clock: before, at: at(.zero))
-        }
-        let now = at(.milliseconds(500))
-        set.changed(typing("alice", at: 500, for: 3000), clock: clock, at: now)
-        set.changed(stopped("bob", at: 500), clock: clock, at: now)
-        #expect(set.users == ["alice", "carol"])
-        set.readBegan()
-        set.snapshotRead(snapshot(at: 500, ["alice"]), clock: clock, at: now)
-        #expect(set.users == ["alice"])
-        set.expired(at: at(.milliseconds(3499)))
-        #expect(set.users == ["alice"])
-    }
-
     private func typing(_ user: UserID, at time: Int64, for milliseconds: Int64) -> TypingChange {
         TypingChange(user: user, typing: true, expiresIn: milliseconds, at: redis(time))
     }

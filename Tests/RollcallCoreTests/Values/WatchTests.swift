@@ -60,34 +60,6 @@ import Testing
         #expect(watch.news()?.status == .offline)
     }
 
-    @Test("after Redis's clock was set back, the next change counts whatever its version, and later ones by theirs")
-    func clockSetBack() {
-        var watch = shown(.online, version: 1000)
-        watch.changed(change(.offline, version: 10))
-        #expect(watch.news() == nil, "it is older")
-        watch.clockSetBack()
-        watch.changed(change(.offline, version: 10))
-        #expect(watch.news()?.status == .offline)
-        watch.changed(change(.online, version: 9))
-        #expect(watch.news() == nil)
-        watch.clockSetBack()
-        watch.read(reading(.away, version: 5))
-        #expect(watch.news()?.status == .away)
-        watch.changed(change(.online, version: 4))
-        #expect(watch.news() == nil, "what was read since counts by its version")
-    }
-
-    @Test("after Redis's clock was set back, another read of the same record changes nothing about that")
-    func sameRecordAgain() {
-        var watch = shown(.offline, version: 1000)
-        watch.clockSetBack()
-        // The shown version of a user who was never seen follows the time of the read.
-        let again = Watch.Known(presence: presence(.offline, version: 999), version: 1000, isStored: true)
-        watch.read(Watch.Reading(known: again))
-        watch.changed(change(.online, version: 10))
-        #expect(watch.news()?.status == .online)
-    }
-
     @Test("an authoritative read starts when no other read is in flight, and requests made meanwhile share it")
     func authoritativeReads() {
         var watch = shown(.online, version: 10)

@@ -20,7 +20,7 @@ import Testing
         TwinRedis.Settings(
             retention: [.milliseconds(150), .seconds(60)].randomElement(using: &random)!,
             typingExpiry: [.milliseconds(100), .milliseconds(250), .seconds(60)].randomElement(using: &random)!,
-            openByDefault: Bool.random(using: &random), lease: [nil, .seconds(60)].randomElement(using: &random)!)
+            openByDefault: Bool.random(using: &random))
     }
 
     private func play(_ calls: RandomCalls, settings: TwinRedis.Settings) async throws -> Int {

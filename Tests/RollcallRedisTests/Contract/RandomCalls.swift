@@ -93,8 +93,7 @@ extension RandomCalls {
             opened: now.advanced(by: .milliseconds(pick([0, 0, -2, -400]))),
             sequence: max(0, attempt.sequence + pick([1, 1, 1, 1, 2, 0, -1])),
             lost: pick([nil, nil, nil, now.advanced(by: .milliseconds(-200)), now.advanced(by: .seconds(1))]),
-            until: now.advanced(by: .milliseconds(pick([50_000, 50_000, 50_000, 50_000, -1, 0, 1, 63_000]))),
-            wasSeen: chance(50))
+            until: now.advanced(by: .milliseconds(pick([50_000, 50_000, 50_000, 50_000, -1, 0, 1, 63_000]))))
     }
 
     private mutating func sweeping(at now: Timestamp) -> Call {

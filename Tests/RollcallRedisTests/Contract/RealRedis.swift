@@ -16,7 +16,7 @@ final class RealRedis: StoreContract {
         store = try await StoreUnderTest(
             settings: Store.Settings(
                 retention: settings.retention, typingExpiry: settings.typingExpiry,
-                openByDefault: settings.openByDefault, lease: settings.lease), clock: clock)
+                openByDefault: settings.openByDefault), clock: clock)
         listener = try await Overhearing(store.redis)
     }
 

@@ -70,12 +70,26 @@ final class SideBySide {
             try await beginAgain()
             return nil
         }
-        await twin.set(time: answer.time ?? heard.lazy.compactMap(\.time).first ?? after)
+        var time = answer.time ?? heard.lazy.compactMap(\.time).first
+        if time == nil { time = try await swept(call, from: before, to: after) }
+        await twin.set(time: time ?? after)
         note("\(call)")
         try expect(answer.comparable, await twin.answer(call).comparable, "answers")
         try expect(heard, await twin.published(), "publishes")
         judged += 1
         return answer
+    }
+
+    /// When a sweep took its device offline: of a device in the background, neither answer nor message says so.
+    private func swept(_ call: Call, from: Timestamp, to: Timestamp) async throws -> Timestamp? {
+        let name: SessionName
+        switch call {
+        case .sweep(let session, _, _, _): name = session
+        case .sweepBatch(let sessions, _, _): name = sessions[0]
+        default: return nil
+        }
+        let records = try await redis.presence(of: [name.user], known: KnownWorkers()).records
+        return records.first?.devices[name.device].map(\.since).flatMap { (from...to).contains($0) ? $0 : nil }
     }
 
     /// Compares everything stored.

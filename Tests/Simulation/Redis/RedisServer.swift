@@ -23,7 +23,7 @@ final class RedisServer {
 
     init(_ world: World, planted: Set<RedisTwin.PlantedBug>) {
         self.world = world
-        twin = TwinRedis(settings: .init(lease: world.settings.lease), time: Self.start)
+        twin = TwinRedis(time: Self.start)
         twin.planted = planted
     }
 
