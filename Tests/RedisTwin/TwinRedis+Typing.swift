@@ -40,8 +40,7 @@ extension TwinRedis {
     public mutating func stopTyping(_ stop: TypingSignal) -> TypingStopOutcome {
         let member = TypingDevice(user: stop.user, device: stop.device)
         var set = typingSet(stop.conversation)
-        let latest = time.advanced(by: settings.typingExpiry)
-        if let ends = set[member], ends > stop.expiry, ends <= latest { return .late }
+        if let ends = set[member], ends > stop.expiry, ends <= latestEnd { return .late }
         set[member] = nil
         change(typingSet: stop.conversation, to: set)
         tidy(stop.conversation)

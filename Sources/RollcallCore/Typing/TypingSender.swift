@@ -82,7 +82,9 @@ public struct TypingSender: Hashable, Sendable {
     private mutating func send(_ expiry: Timestamp, at now: Instant) -> Decision {
         let left = end.map { $0 - now } ?? self.expiry
         nextSend = now + min(throttle, max(left / 2, throttle / 4))
-        sent = expiry
+        // Redis keeps a stored expiry that is later than this one: the estimate of its time may have been corrected, or
+        // its clock set back. A stop has to end that one.
+        sent = max(sent ?? expiry, expiry)
         deferred = nil
         return .signal(expiry: expiry)
     }

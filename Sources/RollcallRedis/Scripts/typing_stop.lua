@@ -12,8 +12,7 @@ local user, device, expiry = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local member = user .. ' ' .. device
 
 local ends = tonumber(redis.call('ZSCORE', KEYS[2], member) or nil)
--- An end further ahead than a signal's was stored before Redis's clock was set back.
-if ends and ends > expiry and ends <= now + longest then return { 'late', now } end
+if ends and ends > expiry and ends <= latest then return { 'late', now } end
 
 redis.call('ZREM', KEYS[2], member) -- permitted at maxmemory; after it, so is all that a script does
 tidy()

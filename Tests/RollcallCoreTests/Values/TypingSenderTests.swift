@@ -37,6 +37,14 @@ import Testing
         #expect(sender.due(at: at(.seconds(2))) == nil, "what was deferred went on with it")
     }
 
+    @Test("after Redis's clock was set back, a stop ends what Redis kept from before")
+    mutating func setBack() {
+        _ = signalled(.zero)
+        let time = redis(1_000_000 + 1000 - 2500)
+        #expect(sender.signalled(at: at(.seconds(1)), time: time) == .signal(expiry: time.advanced(by: .seconds(3))))
+        #expect(sender.stopped() == .stop(expiry: redis(1_003_000)), "Redis keeps the later end")
+    }
+
     @Test("typing ends one expiry after the last signal, not after the last one sent")
     mutating func end() {
         _ = signalled(.zero)

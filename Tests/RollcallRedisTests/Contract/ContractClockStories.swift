@@ -182,17 +182,6 @@ import Testing
         #expect(try await redis.keys().isEmpty)
     }
 
-    @Test("after a small step back, a stop ends what was signalled before it", arguments: Party.allCases)
-    func smallStep(party: Party) async throws {
-        let redis = try await party.open(.init(typingExpiry: .seconds(60)))
-        for step in [Duration.seconds(-3), .seconds(-50)] {
-            _ = try await redis.signal(alice)
-            try await redis.setClock(by: step)
-            let soon = try await redis.time().advanced(by: .seconds(59))
-            #expect(try await redis.stop(alice, until: soon) == .stopped)
-        }
-    }
-
     // MARK: Leases
 
     @Test("a lease from before a step back ends its own length from now, once", arguments: Party.allCases)

@@ -6,53 +6,6 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct StorePresenceTests {
-    @Test func theStatusIsThatOfAllDevices() async throws {
-        let store = try await StoreUnderTest()
-        let onPhone = Session("aa")
-        let onTablet = Session("bb", device: tablet)
-        let key = "presence:{alice}"
-
-        try await store.write(onPhone.says(.background, 1))
-        #expect(try await store.hash(key)["status"] == "offline")
-        try await store.write(onTablet.says(.idle, 1))
-        #expect(try await store.hash(key)["status"] == "away")
-        try await store.write(onPhone.says(.active, 2))
-        #expect(try await store.hash(key)["status"] == "online")
-        try await store.write(onTablet.says(nil, 2))
-        #expect(try await store.hash(key)["status"] == "online")
-        try await store.write(onPhone.says(nil, 3))
-        #expect(try await store.hash(key)["status"] == "offline")
-    }
-
-    @Test func theRecordReadsAsItsContractSays() async throws {
-        let store = try await StoreUnderTest()
-        let written = try await store.write(Session("aa", age: .milliseconds(20)).says(.idle, 3))
-        let time = written.time.milliseconds
-        #expect(
-            try await store.hash("presence:{alice}") == [
-                "status": "away", "last_seen": "\(time)", "updated_at": "\(time)", "version": "\(time)",
-                "device:phone": "idle w1.aaaa \(time - 20)-aa 3 \(time) 0",
-            ])
-    }
-
-    @Test func everyChangeIsPublishedToTheByte() async throws {
-        let store = try await StoreUnderTest()
-        let subscriber = try await RawSubscriber(to: store)
-        let first = try await store.write(Session("aa").says(.background, 1)).time.milliseconds
-        try await store.write(Session("cc", device: tablet).says(.background, 1))
-        try await store.write(Session("bb", device: tablet).says(.active, 1))
-        let second = try await store.record(of: alice)
-        let at = try #require(second.updatedAt).milliseconds
-
-        #expect(
-            try await subscriber.heard(on: "presence:{alice}") == [
-                #"{"user":"alice","status":"offline","last_seen":null,"updated_at":\#(first),"version":\#(first),"#
-                    + #""devices":1,"at":\#(first)}"#,
-                #"{"user":"alice","status":"online","last_seen":\#(at),"updated_at":\#(at),"#
-                    + #""version":\#(second.version),"devices":2,"at":\#(at)}"#,
-            ])
-    }
-
     @Test func namesArePublishedAsJSONStrings() async throws {
         let store = try await StoreUnderTest()
         let strange = user(#"a"b\c-ü😀"#)
@@ -63,15 +16,6 @@ import Testing
                 #"{"user":"a\"b\\c-ü😀","status":"online","last_seen":\#(time),"updated_at":\#(time),"#
                     + #""version":\#(time),"devices":1,"at":\#(time)}"#
             ])
-    }
-
-    @Test func devicesThatAreGoneAreNotCounted() async throws {
-        let store = try await StoreUnderTest()
-        try await store.write(Session("aa").says(.active, 1))
-        try await store.write(Session("bb", device: tablet).says(.active, 1))
-        let subscriber = try await RawSubscriber(to: store)
-        try await store.write(Session("aa").says(nil, 2))
-        #expect(try await subscriber.heard(on: "presence:{alice}").first?.contains(#""devices":1,"#) == true)
     }
 
     @Test func aStateKeepsItsBeginningOverSessions() async throws {
@@ -93,58 +37,12 @@ import Testing
         #expect(try await store.record(of: alice).devices[phone]?.since == gone.time)
     }
 
-    @Test func versionsGrowByOneWhereTheClockDoesNot() async throws {
-        let store = try await StoreUnderTest()
-        let ahead = try await store.now().advanced(by: .seconds(3600)).milliseconds
-        try await store.command("HSET", "presence:{alice}", "version", "\(ahead)")
-        try await store.write(Session("aa").says(.active, 1))
-        #expect(try await store.record(of: alice).version == ahead + 1)
-        try await store.write(Session("aa").says(.idle, 2))
-        #expect(try await store.record(of: alice).version == ahead + 2)
-    }
-
-    @Test func versionsGrowOverAnEmptiedRedis() async throws {
-        let store = try await StoreUnderTest()
-        try await store.write(Session("aa").says(.active, 1))
-        let before = try await store.record(of: alice).version
-        try await store.command("FLUSHALL")
-        let absent = try await store.record(of: alice).version
-        try await store.write(Session("bb").says(.active, 1))
-        let after = try await store.record(of: alice).version
-        #expect(after >= before)
-        #expect(absent < after)
-    }
-
-    @Test func aRecordIsKeptForTheRetentionOnceOffline() async throws {
-        let store = try await StoreUnderTest(settings: Store.Settings(retention: .seconds(100)))
-        try await store.write(Session("aa").says(.idle, 1))
-        #expect(try await store.timeToLive("presence:{alice}") == -1)
-        try await store.write(Session("aa").says(nil, 2))
-        #expect((90_000...100_000).contains(try await store.timeToLive("presence:{alice}")))
-        try await store.write(Session("bb").says(.active, 1))
-        #expect(try await store.timeToLive("presence:{alice}") == -1)
-        try await store.write(Session("bb").says(.background, 2))
-        #expect((90_000...100_000).contains(try await store.timeToLive("presence:{alice}")))
-    }
-
     @Test func aRefusedWriteLeavesTheRetentionAlone() async throws {
         let store = try await StoreUnderTest(settings: Store.Settings(retention: .seconds(100)))
         try await store.write(Session("aa").says(.background, 1))
         try await store.command("PEXPIRE", "presence:{alice}", "50000")
         try await store.write(Session("aa").says(.active, 1))
         #expect((40_000...50_000).contains(try await store.timeToLive("presence:{alice}")))
-    }
-
-    @Test func theLongGoneAreDroppedByTheNextWrite() async throws {
-        let store = try await StoreUnderTest()
-        let time = try await store.now().milliseconds
-        try await store.plant("gone w1.aaaa 1000-aa 1 \(time - 600_100) 0", device: device("old"))
-        try await store.plant("gone w1.aaaa 1000-aa 1 \(time - 590_000) 0", device: device("recent"))
-        try await store.plant("idle w1.aaaa 1000-aa 1 \(time - 900_000) 0", device: device("idle"))
-        try await store.write(Session("aa").says(.active, 1))
-        #expect(
-            Set(try await store.record(of: alice).devices.keys)
-                == [phone, device("recent"), device("idle")])
     }
 
     @Test func aLateWriteOfTheLongGoneIsNotDroppedByItself() async throws {
@@ -168,21 +66,6 @@ import Testing
         #expect(hash["device:phone"]?.hasSuffix(" 0 ios 17") == true)
         #expect(hash["device:tablet"] == "active w1.aaaa 1000-cc 1 2000 0 web")
         #expect(hash["status"] == "online", "the device with words of another version counts")
-    }
-
-    @Test func aRemovalFromAnEmptiedRedisIsWrittenAndPublished() async throws {
-        let store = try await StoreUnderTest()
-        let subscriber = try await RawSubscriber(to: store)
-        let gone = try await store.write(Session("aa", began: Timestamp(milliseconds: 1000)).says(nil, 8))
-
-        #expect(gone.outcome == .written)
-        let time = gone.time.milliseconds
-        #expect(try await store.hash("presence:{alice}")["status"] == "offline")
-        #expect(
-            try await subscriber.heard(on: "presence:{alice}") == [
-                #"{"user":"alice","status":"offline","last_seen":null,"updated_at":\#(time),"version":\#(time),"#
-                    + #""devices":0,"at":\#(time)}"#
-            ])
     }
 
     @Test func manyAreReadInTheOrderAsked() async throws {

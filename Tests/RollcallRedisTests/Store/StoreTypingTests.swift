@@ -12,18 +12,6 @@ import Testing
         try await store.command("ZSCORE", set, member).integer.map(Timestamp.init(milliseconds:))
     }
 
-    @Test func aSignalIsStoredUntilItsExpiry() async throws {
-        let store = try await StoreUnderTest()
-        let expiry = try await store.now().advanced(by: .seconds(50))
-        #expect(try await store.signal(alice, until: expiry) == .typing)
-
-        #expect(try await store.command("GET", string).string == "phone")
-        #expect(try await score(store, "alice phone") == expiry)
-        for key in [string, set] {
-            #expect((10_000...50_000).contains(try await store.timeToLive(key)), "\(key)")
-        }
-    }
-
     @Test func noSignalLastsLongerThanTheExpiryOfTyping() async throws {
         let store = try await StoreUnderTest()
         let before = try await store.now()
@@ -32,47 +20,6 @@ import Testing
         let stored = try #require(try await score(store, "alice phone"))
         #expect(stored >= before.advanced(by: .seconds(60)) && stored <= after.advanced(by: .seconds(60)))
         #expect(try await store.timeToLive(string) <= 60_000)
-    }
-
-    @Test func aSignalAfterItsExpiryDoesNothing() async throws {
-        let store = try await StoreUnderTest()
-        let subscriber = try await RawSubscriber(to: store)
-        #expect(try await store.signal(alice, until: try await store.now()) == .late)
-        #expect(try await store.command("EXISTS", set, string).integer == 0)
-        #expect(try await subscriber.heard().isEmpty)
-    }
-
-    @Test func signalsThatOvertakeEachOtherKeepTheLaterEnd() async throws {
-        let store = try await StoreUnderTest()
-        let time = try await store.now()
-        let later = time.advanced(by: .seconds(58))
-        try await store.signal(alice, until: later)
-        #expect(try await store.signal(alice, until: time.advanced(by: .seconds(30))) == .typing)
-        #expect(try await score(store, "alice phone") == later)
-    }
-
-    @Test func theStringNamesTheDeviceThatEndsLastFirst() async throws {
-        let store = try await StoreUnderTest()
-        let time = try await store.now()
-        try await store.signal(alice, phone, until: time.advanced(by: .seconds(40)))
-        try await store.signal(alice, tablet, until: time.advanced(by: .seconds(58)))
-        #expect(try await store.command("GET", string).string == "tablet phone")
-        try await store.signal(alice, device("watch"), until: time.advanced(by: .seconds(50)))
-        #expect(try await store.command("GET", string).string == "tablet watch phone")
-        #expect(try await store.timeToLive(string) > 40_000, "it lives as long as the last")
-        #expect(try await store.timeToLive(set) > 40_000)
-    }
-
-    @Test func aRenewalMovesTheEndAndNamesTheDeviceOnce() async throws {
-        let store = try await StoreUnderTest()
-        let time = try await store.now()
-        try await store.signal(alice, until: time.advanced(by: .seconds(30)))
-        try await store.signal(alice, until: time.advanced(by: .seconds(50)))
-        #expect(try await store.command("GET", string).string == "phone")
-        #expect(try await score(store, "alice phone") == time.advanced(by: .seconds(50)))
-        for key in [string, set] {
-            #expect((30_001...50_000).contains(try await store.timeToLive(key)), "\(key)")
-        }
     }
 
     @Test func whatIsPastIsLetGo() async throws {
@@ -97,67 +44,6 @@ import Testing
         let ends = try heard.dropFirst().map { try decoded(TypingChange.self, $0).at.milliseconds }
         #expect(heard[1] == #"{"user":"alice","typing":false,"at":\#(ends[0])}"#)
         #expect(heard[2] == #"{"user":"alice","typing":false,"at":\#(ends[1])}"#, "it follows Redis's own expiry")
-    }
-
-    @Test func theNameOfAMemberTravelsWithTheSignal() async throws {
-        let store = try await StoreUnderTest()
-        try await store.setMembers([alice: #"Alice "Ä""#, bob: ""])
-        let subscriber = try await RawSubscriber(to: store)
-        try await store.signal(alice)
-        try await store.signal(bob)
-
-        let heard = try await subscriber.heard(2, on: set)
-        #expect(heard[0].hasSuffix(#","name":"Alice \"Ä\""}"#))
-        #expect(try decoded(TypingChange.self, heard[0]).name == #"Alice "Ä""#)
-        #expect(!heard[1].contains("name"), "an empty name is none")
-    }
-
-    @Test func aStopEndsOnlyWhatEndsNoLater() async throws {
-        let store = try await StoreUnderTest()
-        let time = try await store.now()
-        let (sooner, later) = (time.advanced(by: .seconds(30)), time.advanced(by: .seconds(50)))
-        try await store.signal(alice, until: later)
-        let subscriber = try await RawSubscriber(to: store)
-
-        #expect(try await store.stop(alice, until: sooner) == .late)
-        #expect(try await subscriber.heard().isEmpty)
-        #expect(try await store.command("GET", string).string == "phone")
-        #expect(try await store.stop(alice, until: later) == .stopped)
-        #expect(try await store.command("EXISTS", set, string).integer == 0)
-    }
-
-    @Test func aUserTypesWhileAnyDeviceDoes() async throws {
-        let store = try await StoreUnderTest()
-        try await store.setMembers([alice: "Alice"])
-        let time = try await store.now()
-        try await store.signal(alice, phone, until: time.advanced(by: .seconds(58)))
-        try await store.signal(alice, tablet, until: time.advanced(by: .seconds(40)))
-        let subscriber = try await RawSubscriber(to: store)
-        #expect(try await store.stop(alice, phone) == .stopped)
-
-        let heard = try await subscriber.heard(1, on: set)
-        let change = try decoded(TypingChange.self, heard[0])
-        let left = time.advanced(by: .seconds(40)).since(change.at).milliseconds
-        #expect(
-            heard == [
-                #"{"user":"alice","typing":true,"expires_in":\#(left),"at":\#(change.at.milliseconds),"name":"Alice"}"#
-            ])
-        #expect(try await store.command("GET", string).string == "tablet")
-        #expect((1...40_000).contains(try await store.timeToLive(string)))
-        #expect((1...40_000).contains(try await store.timeToLive(set)))
-
-        #expect(try await store.stop(alice, tablet) == .stopped)
-        #expect(try await subscriber.heard(on: set).last?.contains(#""typing":false"#) == true)
-        #expect(try await store.command("EXISTS", set, string).integer == 0)
-    }
-
-    @Test func oneUsersStopLeavesTheOthers() async throws {
-        let store = try await StoreUnderTest()
-        try await store.signal(alice)
-        try await store.signal(bob)
-        try await store.stop(bob)
-        #expect(try await store.command("ZRANGE", set, "0", "-1").array?.map(\.string) == ["alice phone"])
-        #expect(try await store.timeToLive(set) > 0)
     }
 
     @Test func onlyMembersType() async throws {

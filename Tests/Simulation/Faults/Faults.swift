@@ -144,13 +144,12 @@ final class Faults {
             world.redis.stop()
             redisOutage(duration) { $0.start(with: data) }
         case .clockStepped(let step, nil):
-            world.redis.stepClock(by: step)
-            redisOutage(world.settings.heartbeat * 2) { _ in }
+            stepClock(by: step)
         case .clockStepped(let step, let away?):
             world.redis.stop()
-            redisOutage(away) {
+            redisOutage(away) { [self] in
                 $0.start(with: $0.copy)
-                $0.stepClock(by: step)
+                stepClock(by: step)
             }
         case .redisAsleep(let duration):
             world.redis.sleep()
@@ -166,6 +165,12 @@ final class Faults {
             redisOutage(.zero) { $0.dropConnections { links.include($0) } }
         case .kill, .killAll, .stall, .drain, .hold, .slow, .deviceHeld, .cut: break
         }
+    }
+
+    /// A step counts as an outage: everything heals within one lease and one `typing.expiry`.
+    private func stepClock(by step: Duration) {
+        world.redis.stepClock(by: step)
+        redisOutage(max(world.settings.judging, world.settings.shard.typing.expiry)) { _ in }
     }
 
     private func redisOutage(_ duration: Duration, then over: @escaping (RedisServer) -> Void) {
