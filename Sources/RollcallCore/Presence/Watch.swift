@@ -45,8 +45,8 @@ public struct Watch: Sendable {
     private var readsUnderWay: Int32 = 0
     /// Whether an authoritative read starts once no other is in flight.
     private var awaitsReads = false
-    /// From this moment, a change is shown at once.
-    private(set) var nextNews = Instant(nanoseconds: 0)
+    /// When changes are shown.
+    private(set) var newsPace = ChangePace()
     /// The heartbeat count when a read first found no record although one was known; `nil` if the last read found one.
     var missingSince: Int32?
     var watchers = Watchers()
@@ -165,12 +165,14 @@ public struct Watch: Sendable {
         masked = reading.masked
     }
 
-    /// Returns the presence to show to watchers now; `nil` if they have seen it. Further changes wait until `next`.
-    mutating func news(next: Instant) -> Presence? {
+    /// Returns the presence to show to watchers now; `nil` if they have seen it.
+    ///
+    /// - Parameter interval: how often ``newsPace`` lets a change through.
+    mutating func news(at now: Instant, every interval: Duration) -> Presence? {
         guard phase == .live || shown != nil, let presence else { return nil }
         defer { hasShown = .known }
         guard let shown, presence.looksDifferent(from: shown) else { return nil }
-        nextNews = next
+        newsPace.passed(at: now, every: interval)
         return presence
     }
 

@@ -90,9 +90,9 @@ public struct Session: Sendable {
     var leaves: Instant?
     /// Messages to acknowledge once a decision is in Redis.
     var acks: [(sequence: Int64, id: MessageID)] = []
-    /// From this moment, a change of the device's state is written at once.
-    var nextState = Instant(nanoseconds: 0)
-    /// Whether a change of the device's state waits for that moment.
+    /// When changes of the device's state are written.
+    var statePace = ChangePace()
+    /// Whether a change of the device's state waits to be written.
     var isStateDeferred = false
 
     /// What a `get` counts against the limit: at least 1, since an empty one also needs a reply.

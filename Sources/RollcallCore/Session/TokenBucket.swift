@@ -1,4 +1,4 @@
-// A rate limit with a burst: used for the messages of a session and for the user lookups of a user.
+// Rate limits with a burst: for the messages of a session, for the user lookups of a user, and for changes of presence.
 
 /// A token bucket, stored as the moment at which it is full again. It refills without a timer.
 struct TokenBucket: Hashable, Sendable {
@@ -43,4 +43,17 @@ struct TokenBucket: Hashable, Sendable {
     private mutating func take(_ count: Int64, at now: Instant) {
         full = Instant(nanoseconds: max(full.nanoseconds, now.nanoseconds) + count * pause)
     }
+}
+
+/// Lets four changes of presence through at once, and regains one per interval. The interval is the same at each call.
+struct ChangePace: Hashable, Sendable {
+    private static let burst = 4
+    /// When all four are regained.
+    private var full = Instant(nanoseconds: 0)
+
+    /// When the next change may pass.
+    func next(every interval: Duration) -> Instant { full + interval * (1 - Self.burst) }
+
+    /// Handles that a change passed.
+    mutating func passed(at now: Instant, every interval: Duration) { full = max(full, now) + interval }
 }

@@ -188,7 +188,7 @@ extension Shard {
         actions.append(.unsubscribe(.presence(user)))
     }
 
-    /// Sends changes of users: the first change after a quiet time at once, later ones at most once per
+    /// Sends changes of users: the first four changes after a quiet time at once, later ones at most once per
     /// ``ShardSettings/presenceCoalesce``, with the state at that time. If a user then looks the same as before,
     /// nothing is sent.
     mutating func sendPresence(at now: Instant) {
@@ -196,11 +196,13 @@ extension Shard {
     }
 
     private mutating func sendChange(of key: WatchKey, at now: Instant) {
-        if let next = watches.read(key, { $0.nextNews }), now < next { return timers.remind(.watch(key), at: next) }
+        let interval = settings.presenceCoalesce
+        if let next = watches.read(key, { $0.newsPace.next(every: interval) }), now < next {
+            return timers.remind(.watch(key), at: next)
+        }
         let seen = watches.read(key) { $0.shown?.look } ?? nil
-        let next = now + settings.presenceCoalesce
         // The last watcher may have left since the user changed.
-        guard let news = watches.changeIfPresent(key, { $0.news(next: next) }) ?? nil,
+        guard let news = watches.changeIfPresent(key, { $0.news(at: now, every: interval) }) ?? nil,
             let watchers = watches.read(key, { $0.watchers.keys })
         else { return }
         send(.presence([news]), of: .user(key), seen: seen, to: watchers.sorted { $0.index < $1.index })

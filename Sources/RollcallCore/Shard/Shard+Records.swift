@@ -115,10 +115,10 @@ extension Shard {
         advance(key, at: now)
     }
 
-    /// Paces writes of a device's state: the first change after a quiet time is written at once, later ones at most
-    /// once per ``ShardSettings/presenceCoalesce``, with the newest state. The device's end is never delayed.
+    /// Paces writes of a device's state: the first four changes after a quiet time are written at once, later ones at
+    /// most once per ``ShardSettings/presenceCoalesce``, with the newest state. The device's end is never delayed.
     private mutating func paceState(_ key: SessionKey, at now: Instant) {
-        guard let next = sessions.read(key, { $0.nextState }) else { return }
+        guard let next = sessions.read(key, { $0.statePace.next(every: settings.presenceCoalesce) }) else { return }
         if now >= next {
             stateWritten(key, at: now)
         } else {
@@ -135,8 +135,11 @@ extension Shard {
     }
 
     private mutating func stateWritten(_ key: SessionKey, at now: Instant) {
-        let next = now + settings.presenceCoalesce
-        sessions.change(key) { ($0.isStateDeferred, $0.nextState) = (false, next) }
+        let interval = settings.presenceCoalesce
+        sessions.change(key) {
+            $0.isStateDeferred = false
+            $0.statePace.passed(at: now, every: interval)
+        }
     }
 
     /// Acknowledges a `state` once its decision is in Redis. If many acknowledgements wait, those of superseded

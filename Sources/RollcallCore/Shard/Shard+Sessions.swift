@@ -25,6 +25,11 @@ extension Shard {
             tokenLasts(lifetime, for: key, at: now)
             let name = SessionName(user: user, device: device, session: sessions.newID())
             let recorder = DeviceRecorder(name: name, opened: session.connected, issued: issued)
+            // A device that reconnects has no fresh burst of changes.
+            let others = sessions.keys(of: user).filter { sessions[$0]?.recorder?.name.device == device }
+            if let other = others.first, let pace = sessions[other]?.statePace {
+                sessions.change(key) { $0.statePace = pace }
+            }
             welcome(key, recorder, hello: hello, id: id, at: now)
         case .open where session.recorder?.name.user == user && session.recorder?.name.device == device:
             // An older token does not shorten the lifetime, and must not extend it if it is revoked.

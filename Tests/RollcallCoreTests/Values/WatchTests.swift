@@ -104,5 +104,5 @@ import Testing
 }
 
 extension Watch {
-    fileprivate mutating func news() -> Presence? { news(next: Instant(nanoseconds: 0)) }
+    fileprivate mutating func news() -> Presence? { news(at: at(.zero), every: .zero) }
 }
