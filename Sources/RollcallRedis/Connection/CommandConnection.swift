@@ -72,6 +72,8 @@ package final class CommandConnection {
 
     package let connection: RedisConnection
     private var waiting = CircularBuffer<Pending>()
+    /// When the replies that are being read arrived.
+    private var readAt: NIODeadline?
     /// The SHA-1 of each loaded script, by script name.
     private var hashes: [String: String] = [:]
 
@@ -208,7 +210,7 @@ extension Script {
 
 extension CommandConnection: ConnectionUser {
     func connected() { onConnect?() }
-    func readEnded() {}
+    func readEnded() { readAt = nil }
     func willFlush() {}
     func ticked() {}
     func ping() { send(RedisCommand("PING")) { _ in } }
@@ -225,7 +227,9 @@ extension CommandConnection: ConnectionUser {
         } else {
             waiting[waiting.startIndex].answered += 1
         }
-        connection.tally.answered(after: (connection.readAt - pending.sentAt).nanoseconds)
+        let readAt = readAt ?? .now()
+        self.readAt = readAt
+        connection.tally.answered(after: (readAt - pending.sentAt).nanoseconds)
         if let line = reply.error { return failed(pending, RedisError(reply: line, command: pending.label)) }
         switch pending.take {
         case .one(let take): take(.success(reply.tree))

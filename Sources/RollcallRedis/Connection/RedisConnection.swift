@@ -108,8 +108,6 @@ package final class RedisConnection {
     /// The event loop's own time, in ticks. A stall of the loop counts as one tick, even a long one, and afterwards the
     /// loop first reads what waits in its sockets. The loop's own stall is therefore never mistaken for a silent peer.
     private(set) var now = 0
-    /// When the data being read arrived.
-    private(set) var readAt = NIODeadline.now()
 
     private var state = State.idle
     private var output = ByteBuffer()
@@ -300,18 +298,19 @@ extension RedisConnection {
 
     /// Handles data from Redis.
     package func feed(_ bytes: ByteBuffer) {
-        guard let reader else { return }
+        // One look at the weak reference serves all replies.
+        guard let reader, let user else { return }
         isReading = true
         tally.receivedBytes += bytes.readableBytes
-        (heardAt, silentSince, readAt) = (now, nil, .now())
+        (heardAt, silentSince) = (now, nil)
         let error = reader.feed(bytes) { reply in
-            if steps.isEmpty { user?.received(reply) } else { shook(reply) }
+            if steps.isEmpty { user.received(reply) } else { shook(reply) }
             return self.reader === reader
         }
-        user?.readEnded()
+        user.readEnded()
         if let error { return drop(error) }
         // As long as any replies arrive, a pending command is queued behind others and not lost.
-        if self.reader != nil, silentSince == nil, !steps.isEmpty || user?.pendingCommand != nil { silentSince = now }
+        if self.reader != nil, silentSince == nil, !steps.isEmpty || user.pendingCommand != nil { silentSince = now }
     }
 
     fileprivate func readCompleted() {

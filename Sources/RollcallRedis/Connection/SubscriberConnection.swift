@@ -205,20 +205,19 @@ extension SubscriberConnection: ConnectionUser {
 
     func received(_ reply: RESPReply) {
         if let line = reply.error { return failed(RedisError(reply: line, command: "SUBSCRIBE")) }
-        guard let (word, channel, payload) = reply.push else {
+        guard let (kind, channel, payload) = reply.push else {
             // The reply to a ping is of another form.
             if let question = asked.popFirst(), question.channel == nil { return }
             return connection.drop(RedisError(.protocolError, "Redis sent what no subscriber is sent"))
         }
-        if word.spells("message") || word.spells("smessage") {
+        switch kind {
+        case .message:
             connection.tally.messages += 1
             tellConfirmed()
             guard let index = find(channel), entries.values[index].isWanted else { return }
             onMessage?(entries.values[index].topic, payload)
-        } else if word.spells("subscribe") || word.spells("ssubscribe") {
-            answered(channel, isSubscription: true)
-        } else if word.spells("unsubscribe") || word.spells("sunsubscribe") {
-            answered(channel, isSubscription: false)
+        case .subscribed: answered(channel, isSubscription: true)
+        case .unsubscribed: answered(channel, isSubscription: false)
         }
     }
 
@@ -275,8 +274,4 @@ extension SubscriberConnection: ConnectionUser {
         tellConfirmed()
         onAstray?(topic)
     }
-}
-
-extension ByteBuffer {
-    fileprivate func spells(_ word: StaticString) -> Bool { withUnsafeReadableBytes { $0.spells(word) } }
 }

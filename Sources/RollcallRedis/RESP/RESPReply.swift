@@ -56,20 +56,32 @@ struct RESPReply: Hashable {
         }
     }
 
-    /// The three elements of what a subscriber is sent: a word, a channel, and a payload or a number, whose text is
-    /// empty. `nil` for any other reply.
-    var push: (word: ByteBuffer, channel: ByteBuffer, payload: ByteBuffer)? {
+    /// What a subscriber is sent, for classic and for sharded channels.
+    enum Push {
+        case message, subscribed, unsubscribed
+    }
+
+    /// Reads the reply as what a subscriber is sent: a word, a channel, and a payload or a number, whose text is empty.
+    /// `nil` for any other reply.
+    var push: (kind: Push, channel: ByteBuffer, payload: ByteBuffer)? {
         guard values.count == 4, values[0].kind == .array, values[1].kind == .bulk, values[2].kind == .bulk else {
             return nil
         }
-        var (word, channel, payload) = (text, text, text)
-        let channelStart = values[1].byteCount
-        let payloadStart = channelStart + values[2].byteCount
-        word.moveWriterIndex(to: channelStart)
-        channel.moveReaderIndex(to: channelStart)
-        channel.moveWriterIndex(to: payloadStart)
-        payload.moveReaderIndex(to: payloadStart)
-        return (word, channel, payload)
+        let kind: Push
+        // The length tells the words apart: with a leading `s` for sharded channels, they are longer by one.
+        switch values[1].number {
+        case 7, 8: kind = .message
+        case 9, 10: kind = .subscribed
+        case 11, 12: kind = .unsubscribed
+        default: return nil
+        }
+        var (channel, payload) = (text, text)
+        let start = text.readerIndex + values[1].byteCount
+        let end = start + values[2].byteCount
+        channel.moveReaderIndex(to: start)
+        channel.moveWriterIndex(to: end)
+        payload.moveReaderIndex(to: end)
+        return (kind, channel, payload)
     }
 
     /// The reply as a tree.
