@@ -69,7 +69,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .readBeforeSubscribing: 13
         case .keyedByString: 21
         case .neverRetries: 23
-        case .futureTypingCounts: 50
+        case .futureTypingCounts: 117
         }
     }
 

@@ -12,7 +12,8 @@ public struct Watch: Sendable {
     }
 
     /// The latest known presence, and the version of the record that it comes from. The record's version orders changes.
-    /// Background devices move it, and observers must not see that, so the presence has a version of its own.
+    /// In earlier versions of Rollcall, background devices move it, and observers must not see that, so the presence has a
+    /// version of its own.
     struct Known: Hashable, Sendable {
         /// The presence that observers are shown.
         var presence: Presence

@@ -33,7 +33,8 @@ extension TypingChange: JSONReadable {
 public struct PresenceChange: Hashable, Sendable {
     /// The presence with the version and the time of the record. They order changes.
     public var presence: Presence
-    /// The version and time that observers are shown instead, if only background devices have changed since.
+    /// The version and time that observers are shown instead: of a background device's change, which earlier versions of
+    /// Rollcall publish.
     package var shown: ShownChange?
 
     public init(_ presence: Presence) {

@@ -10,8 +10,8 @@ public struct PresenceRecord: Hashable, Sendable {
     public var updatedAt: Timestamp?
     /// For a record that does not exist, the time of the read minus one millisecond, so that any write is newer.
     public var version: Int64
-    /// The version and time that observers are shown instead of ``version`` and ``updatedAt``, if only background devices
-    /// have changed since.
+    /// The version and time that observers are shown instead of ``version`` and ``updatedAt``, if an earlier version of
+    /// Rollcall has written changes of background devices since.
     package var shown: ShownChange?
     /// The version that observers are shown of a user who was never seen, whether or not there is a record: the time of
     /// the read less one millisecond, as for a record that does not exist.
@@ -65,13 +65,12 @@ public struct PresenceRecord: Hashable, Sendable {
     }
 }
 
-/// The version and time of the last change of a device that was or is active or idle. Observers are shown these. Later
-/// changes of devices in the background move only the version and the time of the record.
+/// The version and time of the last change of a device that was or is active or idle, as earlier versions of Rollcall
+/// write them: there, changes of devices in the background move the version and the time of the record.
 package struct ShownChange: Hashable, Sendable {
     package var version: Int64
     package var at: Timestamp
-    /// The version of the record for which this holds. Earlier versions of Rollcall change only the record's version, and
-    /// then this is outdated.
+    /// The version of the record for which this holds; otherwise it is outdated.
     package var record: Int64
 
     package init(version: Int64, at: Timestamp, record: Int64) {

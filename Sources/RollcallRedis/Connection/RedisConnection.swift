@@ -39,36 +39,26 @@ public struct ConnectionSettings: Hashable, Sendable {
     public var deadAfter: Duration
     /// The most commands that may wait for their replies; further ones fail.
     public var maximumWaiting: Int
-    /// The size limit of one reply, in bytes; each value counts 32 bytes extra. A larger reply ends the connection.
-    public var maximumReplyBytes: Int
-    public var backoff: Backoff
 
     public init(
         connectTimeout: Duration = .seconds(1), pingEvery: Duration = .seconds(1), deadAfter: Duration = .seconds(3),
-        maximumWaiting: Int = 65_536, maximumReplyBytes: Int = 64 << 20, backoff: Backoff = Backoff()
+        maximumWaiting: Int = 65_536
     ) {
         precondition(pingEvery > .zero && deadAfter > pingEvery, "a ping needs time to be answered")
-        precondition(maximumWaiting > 0 && maximumReplyBytes > 0, "limits are positive")
+        precondition(maximumWaiting > 0, "limits are positive")
         self.connectTimeout = connectTimeout
         self.pingEvery = pingEvery
         self.deadAfter = deadAfter
         self.maximumWaiting = maximumWaiting
-        self.maximumReplyBytes = maximumReplyBytes
-        self.backoff = backoff
     }
 }
 
 /// The delay before each further attempt: it doubles from `first` up to `longest`, so that a starting Redis is not
 /// overloaded. Each is shortened by a random amount of up to half, so that workers do not reconnect in step.
-public struct Backoff: Hashable, Sendable {
-    public var first: Duration
-    public var longest: Duration
+private struct Backoff {
+    private let first = Duration.milliseconds(50)
+    private let longest = Duration.milliseconds(500)
     private var failures = 0
-
-    public init(first: Duration = .milliseconds(50), longest: Duration = .milliseconds(500)) {
-        self.first = first
-        self.longest = longest
-    }
 
     /// Handles a failed attempt or a lost connection.
     ///
@@ -119,7 +109,7 @@ package final class RedisConnection {
     private var heardAt = 0
     /// Since when replies are pending without any data arriving, in ticks.
     private var silentSince: Int?
-    private var backoff: Backoff
+    private var backoff = Backoff()
     private var random = SystemRandomNumberGenerator()
     private var isReading = false
     private var flushIsScheduled = false
@@ -134,7 +124,6 @@ package final class RedisConnection {
     ) {
         (self.endpoint, self.eventLoop, self.logger) = (endpoint, eventLoop, logger)
         (self.settings, self.handshake) = (settings, handshake)
-        backoff = settings.backoff
     }
 }
 
@@ -202,12 +191,12 @@ extension RedisConnection {
                     try pipeline.addHandler(ConnectionHandler(bound.value, location))
                 }
             }
-        return
-            switch location.address
-        {
-        case .host(let host, let port): bootstrap.connect(host: host, port: port).map { _ in }
-        case .unix(let path): bootstrap.connect(unixDomainSocketPath: path).map { _ in }
-        }
+        let channel =
+            switch location.address {
+            case .host(let host, let port): bootstrap.connect(host: host, port: port)
+            case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
+            }
+        return channel.map { _ in }
     }
 
     fileprivate func opened(_ handler: ConnectionHandler) {
@@ -221,7 +210,7 @@ extension RedisConnection {
 
     /// Sends the handshake on a new channel.
     package func begin(at location: RedisLocation) {
-        reader = RESPReader(maximumReplyBytes: settings.maximumReplyBytes)
+        reader = RESPReader(maximumReplyBytes: 64 << 20)
         (openedAt, heardAt, silentSince) = (now, now, nil)
         output.clear()
         steps = handshake(location)[...]
@@ -262,11 +251,12 @@ extension RedisConnection {
 
     private func ticked() {
         guard let user else { return _ = close(.closed) }
+        guard case .open(let handler, _) = state else { return }
         now += 1
         if now - openedAt == Self.ticksPerPing { backoff.succeeded() }
         if let silentSince, (settings.pingEvery / Self.ticksPerPing) * (now - silentSince - 1) >= settings.deadAfter {
             let command = steps.first?.command.name ?? user.pendingCommand
-            return drop(.silent(command, encrypted: endpoint.location.isEncrypted && openedAt >= heardAt))
+            return drop(.silent(command, encrypted: endpoint.location.isEncrypted && !handler.heardAnything))
         }
         user.ticked()
         if isReady, silentSince == nil, now - heardAt >= Self.ticksPerPing { user.ping() }

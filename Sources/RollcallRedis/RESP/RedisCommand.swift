@@ -1,6 +1,6 @@
 // Commands, encoded as arrays of bulk strings directly into the output buffer.
 
-public import NIOCore
+import NIOCore
 
 /// A command: its name, for errors and logs, and its arguments.
 public struct RedisCommand: Sendable {
@@ -22,7 +22,6 @@ public struct RedisCommand: Sendable {
         case string(String)
         case integer(Int64)
         case bytes([UInt8])
-        case buffer(ByteBuffer)
     }
 }
 
@@ -72,7 +71,6 @@ extension RedisCommand.Argument {
         case .string(let text): text.utf8.count
         case .integer: maximumDigits
         case .bytes(let bytes): bytes.count
-        case .buffer(let buffer): buffer.readableBytes
         }
     }
 }
@@ -92,7 +90,6 @@ private struct CommandWriter {
         case .string(let text): bulk(text)
         case .integer(let number): integer(number)
         case .bytes(let bytes): bytes.withUnsafeBytes { bulk($0) }
-        case .buffer(let buffer): buffer.withUnsafeReadableBytes { bulk($0) }
         }
     }
 

@@ -2,7 +2,7 @@
 
 /// A Redis deployment: a single server, a primary with sentinels, or a cluster.
 public struct RedisDeployment: Hashable, Sendable {
-    public enum Topology: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
         /// One server.
         case server(RedisLocation.Address)
         /// A primary and its replicas, monitored by these sentinels under a name.
@@ -11,7 +11,7 @@ public struct RedisDeployment: Hashable, Sendable {
         case cluster([RedisLocation.Address])
     }
 
-    public var topology: Topology
+    public var kind: Kind
     /// The ACL user; `nil` for Redis's default user.
     public var username: String?
     public var password: String?
@@ -20,10 +20,10 @@ public struct RedisDeployment: Hashable, Sendable {
     public var isEncrypted: Bool
 
     public init(
-        _ topology: Topology, username: String? = nil, password: String? = nil, database: Int = 0,
+        _ kind: Kind, username: String? = nil, password: String? = nil, database: Int = 0,
         isEncrypted: Bool = false
     ) {
-        self.topology = topology
+        self.kind = kind
         self.username = username
         self.password = password
         self.database = database
@@ -31,7 +31,7 @@ public struct RedisDeployment: Hashable, Sendable {
     }
 
     package var isCluster: Bool {
-        if case .cluster = topology { true } else { false }
+        if case .cluster = kind { true } else { false }
     }
 
     /// The file that contains a user with exactly the rights that a worker needs.
@@ -49,7 +49,7 @@ public struct RedisDeployment: Hashable, Sendable {
 /// For people and logs: contains no password.
 extension RedisDeployment: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String {
-        switch topology {
+        switch kind {
         case .server(let address): return "\(location(at: address))"
         case .sentinel(let sentinels, let name): return shown("sentinel", sentinels) + "/\(name)/\(database)"
         case .cluster(let nodes): return shown("cluster", nodes)

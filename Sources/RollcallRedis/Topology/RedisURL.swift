@@ -89,13 +89,13 @@ extension RedisDeployment {
         try self.init(.server(.unix(path: parts.path)), parts, database: items.first?.value ?? "")
     }
 
-    private init(_ topology: Topology, _ parts: URLComponents, database text: String) throws(InvalidRedisURL) {
+    private init(_ kind: Kind, _ parts: URLComponents, database text: String) throws(InvalidRedisURL) {
         guard let database = text.isEmpty ? 0 : Int(text), database >= 0 else {
             // This may be the rest of a password that contains a slash, so it is not repeated.
             throw InvalidRedisURL("what follows the host is not the number of a database (a / in a password is %2F)")
         }
         let username = parts.user.flatMap { $0.isEmpty ? nil : $0 }
-        self.init(topology, username: username, password: parts.password, database: database)
+        self.init(kind, username: username, password: parts.password, database: database)
     }
 }
 

@@ -35,7 +35,7 @@ public final class Topology: Sendable {
     ) {
         (self.deployment, self.credentials, self.client) = (deployment, credentials, client)
         (self.eventLoop, self.logger, isCluster) = (eventLoop, logger, deployment.isCluster)
-        if case .server(let address) = deployment.topology { state.withLockedValue { $0.map = SlotMap(address) } }
+        if case .server(let address) = deployment.kind { state.withLockedValue { $0.map = SlotMap(address) } }
     }
 
     /// The newest map; `nil` until the servers are found.
@@ -47,7 +47,7 @@ public final class Topology: Sendable {
     /// Returns what a connection to one of the servers needs.
     package func endpoint(at address: SlotMap.Address) -> Endpoint {
         var kind = Endpoint.Kind.server
-        if case .sentinel = deployment.topology { kind = .namedBySentinels }
+        if case .sentinel = deployment.kind { kind = .namedBySentinels }
         return Endpoint(deployment.location(at: address), kind: kind, credentials: credentials)
     }
 
@@ -91,7 +91,7 @@ public final class Topology: Sendable {
                 settings: ConnectionSettings(pingEvery: .milliseconds(500), deadAfter: .milliseconds(1500)))
         }
         let search: any TopologySearch
-        switch deployment.topology {
+        switch deployment.kind {
         case .server: return
         case .sentinel(let sentinels, let name):
             search = SentinelSearch(of: name, at: sentinels, on: eventLoop, logger: logger) {

@@ -84,10 +84,10 @@ extension WorkerConfiguration {
                 ? "redis.sentinel_user is set: a user needs a password" : nil
         },
         Rule(.inconsistent, "redis.sentinel_password_file", "redis.url") {
-            guard $0.redis.sentinelPasswordFile != nil, let topology = $0.redis.deployment?.topology else {
+            guard $0.redis.sentinelPasswordFile != nil, let kind = $0.redis.deployment?.kind else {
                 return nil
             }
-            if case .sentinel = topology { return nil }
+            if case .sentinel = kind { return nil }
             return "redis.url does not use sentinels; redis+sentinel:// does"
         },
         onlyUnderTLS("redis.authority", \.redis.authority), onlyUnderTLS("redis.certificate", \.redis.certificate),

@@ -358,11 +358,11 @@ struct ReachCheck {
 }
 
 extension RedisDeployment {
-    fileprivate var hasSentinels: Bool { if case .sentinel = topology { true } else { false } }
+    fileprivate var hasSentinels: Bool { if case .sentinel = kind { true } else { false } }
 
     /// Whether it is on this machine, possibly through a tunnel.
     fileprivate var isHere: Bool {
-        switch topology {
+        switch kind {
         case .server(.host(let host, _)): Loopback.contains(host)
         case .server(.unix): true
         case .sentinel(let addresses, _), .cluster(let addresses):

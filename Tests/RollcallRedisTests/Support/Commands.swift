@@ -104,7 +104,7 @@ final class Commands: Sendable {
 extension RedisDeployment {
     /// The server, if there is only one.
     func endpoint(_ credentials: Credentials.Source? = nil) -> Endpoint {
-        guard case .server(let address) = topology else { preconditionFailure("more than a server is no endpoint") }
+        guard case .server(let address) = kind else { preconditionFailure("more than a server is no endpoint") }
         return Endpoint(location(at: address), credentials: credentials)
     }
 }
