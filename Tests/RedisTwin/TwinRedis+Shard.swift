@@ -27,7 +27,7 @@ extension TwinRedis {
         case .readRoom(let reading):
             let read = reading.read
             return reading.answered(
-                room(read.conversation, user: read.user, withTyping: read.withTyping, mostMembers: read.mostMembers))
+                room(read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers))
         case .readPresence(let read):
             return read.answered(presence(of: read.users, known: read.known))
         case .getPresence(let get):

@@ -48,14 +48,12 @@ extension TwinRedis {
         return .stopped
     }
 
-    /// Reads the current state of a conversation.
-    ///
-    /// - Parameter user: The user whose membership is checked; for `nil`, ``RoomSnapshot/isMember`` is `false`.
+    /// Reads the current state of a conversation, and which of these users may join it.
     public func room(
-        _ conversation: ConversationID, user: UserID?, withTyping: Bool, mostMembers: Int
+        _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int
     ) -> RoomSnapshot {
         RoomSnapshot(
-            time: time, isMember: user.map { isMember($0, of: conversation) } ?? false,
+            time: time, admitted: Set(users.filter { isMember($0, of: conversation) }),
             typists: withTyping ? typists(in: conversation) : [],
             members: mostMembers > 0 ? memberNames[conversation].map { some($0, mostMembers) } : nil,
             memberCount: memberNames[conversation]?.count ?? 0)

@@ -114,15 +114,15 @@ extension Shard {
         guard redis.answersReads, rooms[key]?.phase == .live, let conversation = rooms[key]?.conversation else {
             return
         }
-        for waiting in rooms.change(key, { $0.pendingJoins.takeUnread() }) ?? [] {
-            let wantsMembers = waiting.withPresence && rooms[key]?.members.names == nil
-            read(
-                RoomRead(
-                    conversation: conversation, user: waiting.user, withTyping: false,
-                    mostMembers: wantsMembers ? settings.limits.watchedUsers : 0, isForJoin: true,
-                    asker: wantsMembers ? waiting.session : nil),
-                for: key)
-        }
+        let waiting = rooms.change(key) { $0.pendingJoins.takeUnread() } ?? []
+        guard !waiting.isEmpty else { return }
+        let asker = rooms[key]?.members.names == nil ? waiting.first(where: \.withPresence) : nil
+        read(
+            RoomRead(
+                conversation: conversation, users: Set(waiting.map(\.user)).sorted(), withTyping: false,
+                mostMembers: asker == nil ? 0 : settings.limits.watchedUsers, payer: (asker ?? waiting[0]).user,
+                asker: asker?.session),
+            for: key)
     }
 
     /// Completes the joins of a user who is a member, if everything they asked for has been read.

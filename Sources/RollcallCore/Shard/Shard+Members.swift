@@ -102,10 +102,7 @@ extension Shard {
     /// Reads more members of a very large conversation, of which only some are known and some of those were removed.
     mutating func readMoreMembers(of key: RoomKey) {
         let most = settings.limits.watchedUsers
-        guard redis.answersReads, let room = rooms[key], room.members.hasFew(of: most),
-            let user = room.presenceSessions.keys.first.flatMap({ sessions[$0]?.user })
-        else { return }
-        read(
-            RoomRead(conversation: room.conversation, user: user, withTyping: false, mostMembers: most), for: key)
+        guard redis.answersReads, let room = rooms[key], room.members.hasFew(of: most) else { return }
+        read(RoomRead(conversation: room.conversation, users: [], withTyping: false, mostMembers: most), for: key)
     }
 }

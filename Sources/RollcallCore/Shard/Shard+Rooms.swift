@@ -49,29 +49,31 @@ extension Shard {
         membersReadEnded(read, of: key)
         chargeJoin(of: read, snapshot, at: now)
         if rooms[key] != nil { snapshotRead(snapshot, of: read, in: key, at: now) }
-        goOnJoining(read.user, at: now)
+        for user in read.users { goOnJoining(user, at: now) }
         return take()
     }
 
     private mutating func snapshotRead(_ snapshot: RoomSnapshot, of read: RoomRead, in key: RoomKey, at now: Instant) {
         if read.withTyping { typistsRead(snapshot, in: key, at: now) }
         if read.mostMembers > 0 { membersRead(snapshot, in: key) }
-        if snapshot.isMember {
-            admitWaiting(read.user, to: key, at: now)
-        } else {
-            refuseWaiting(read.user, in: key)
-            memberRemoved(read.user, from: key)
+        for user in read.users {
+            if snapshot.admitted.contains(user) {
+                admitWaiting(user, to: key, at: now)
+            } else {
+                refuseWaiting(user, in: key)
+                memberRemoved(user, from: key)
+            }
         }
         readForWaiting(key)
         roomChanged(key)
     }
 
     /// Charges a read to the user who joins, even if the session has left the room again: the read was made all the
-    /// same. Reads that the worker makes for its own purposes are not charged.
+    /// same.
     private mutating func chargeJoin(of read: RoomRead, _ snapshot: RoomSnapshot, at now: Instant) {
-        guard read.isForJoin else { return }
+        guard let payer = read.payer else { return }
         let names = snapshot.typists.count + (snapshot.members?.count ?? 0)
-        lookups.charge(names / LookupBudgets.cheap, to: read.user, at: now)
+        lookups.charge(names / LookupBudgets.cheap, to: payer, at: now)
     }
 
     /// Handles a failed read of a conversation; the next heartbeat retries it.
@@ -83,7 +85,7 @@ extension Shard {
             if read.mostMembers > 0 { room.members.readFailed() }
             room.isIncomplete = true
             if room.phase == .live { room.phase = .reading }
-            for waiting in room.pendingJoins.of(read.user) { room.pendingJoins.readAgain(waiting.session) }
+            for waiting in read.users.flatMap(room.pendingJoins.of) { room.pendingJoins.readAgain(waiting.session) }
         }
     }
 
@@ -113,14 +115,13 @@ extension Shard {
         let wantsMembers = !room.presenceSessions.isEmpty || room.pendingJoins.wantsMembers
         if !wantsMembers { rooms.change(key) { $0.members.forget() } }
         let isNew = room.sessions.isEmpty
-        for (index, user) in users.enumerated() {
-            read(
-                RoomRead(
-                    conversation: room.conversation, user: user, withTyping: index == 0,
-                    mostMembers: index == 0 && wantsMembers ? settings.limits.watchedUsers : 0, isForJoin: isNew,
-                    asker: index == 0 && isNew ? room.pendingJoins.firstForMembers : nil),
-                for: key)
-        }
+        let asker = isNew ? room.pendingJoins.firstForMembers : nil
+        read(
+            RoomRead(
+                conversation: room.conversation, users: users, withTyping: true,
+                mostMembers: wantsMembers ? settings.limits.watchedUsers : 0,
+                payer: isNew ? asker?.user ?? users.first : nil, asker: asker?.session),
+            for: key)
         rooms.change(key) { _ = $0.pendingJoins.takeUnread() }
     }
 
@@ -128,10 +129,8 @@ extension Shard {
     /// and all rooms are read when Redis is back.
     mutating func readUnclearRooms() {
         for key in reads.takeRooms() where redis.answersReads {
-            guard let room = rooms[key], room.phase == .reading || room.phase == .live,
-                let user = room.sessions.keys.first.flatMap({ sessions[$0]?.user }) ?? room.pendingJoins.users.min()
-            else { continue }
-            read(RoomRead(conversation: room.conversation, user: user, withTyping: true, mostMembers: 0), for: key)
+            guard let room = rooms[key], room.phase == .reading || room.phase == .live else { continue }
+            read(RoomRead(conversation: room.conversation, users: [], withTyping: true, mostMembers: 0), for: key)
         }
     }
 

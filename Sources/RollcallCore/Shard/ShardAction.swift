@@ -65,14 +65,14 @@ public struct AuditedSession: Hashable, Sendable {
 /// A read of a conversation.
 public struct RoomRead: Hashable, Sendable {
     public var conversation: ConversationID
-    /// The user whose membership is read.
-    public var user: UserID
+    /// The users whose membership is read.
+    public var users: [UserID]
     public var withTyping: Bool
     /// The most members to read; 0 for none.
     public var mostMembers: Int
-    /// Whether the read is for a user who joins. Otherwise the worker refreshes what it sends to sessions already in
-    /// the room.
-    package var isForJoin = false
+    /// Who is charged for it: the first of those who join and want members, or otherwise the first of those who join.
+    /// `nil` if the worker refreshes what it sends to sessions already in the room.
+    package var payer: UserID?
     /// Whose join has the members read: as long as that is under way it counts against the session, whatever becomes of
     /// the join.
     package var asker: SessionKey?

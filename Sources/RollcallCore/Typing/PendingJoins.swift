@@ -38,9 +38,8 @@ struct PendingJoins: Sendable {
     var wantsMembers: Bool { joins.values.contains(where: \.withPresence) }
 
     /// The session that has waited longest for the members.
-    var firstForMembers: SessionKey? {
-        joins.values.lazy.filter(\.withPresence).min { ($0.since, $0.session.index) < ($1.since, $1.session.index) }?
-            .session
+    var firstForMembers: Join? {
+        joins.values.lazy.filter(\.withPresence).min { ($0.since, $0.session.index) < ($1.since, $1.session.index) }
     }
 
     subscript(session: SessionKey) -> Join? { joins[session] }

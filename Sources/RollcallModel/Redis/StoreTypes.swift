@@ -195,8 +195,8 @@ public struct RoomSnapshot: Hashable, Sendable {
     }
 
     public var time: Timestamp
-    /// Whether the user in the request may join and type.
-    public var isMember: Bool
+    /// Those of the users in the request who may join and type.
+    public var admitted: Set<UserID>
     /// The typing users, sorted by id; empty if they were not requested.
     public var typists: [Entry]
     /// The members, at most as many as requested; `nil` if none were requested or the conversation has no member list.
@@ -205,10 +205,10 @@ public struct RoomSnapshot: Hashable, Sendable {
     public var memberCount: Int
 
     public init(
-        time: Timestamp, isMember: Bool, typists: [Entry], members: [UserID: String]?, memberCount: Int = 0
+        time: Timestamp, admitted: Set<UserID>, typists: [Entry], members: [UserID: String]?, memberCount: Int = 0
     ) {
         self.time = time
-        self.isMember = isMember
+        self.admitted = admitted
         self.typists = typists
         self.members = members
         self.memberCount = memberCount

@@ -1,30 +1,39 @@
--- Reads a conversation's current state: whether a user is a member, the typists and the members. Writes nothing.
+-- Reads a conversation's current state: which users are members, the typists and the members. Writes nothing.
 --
 -- KEYS     1 members:{CONVERSATION}, 2 typing:{CONVERSATION}
--- ARGV     1 user (may be empty), 2 conversations.default, 3 1 to read the typists, 4 the most members to read,
---          5 typing.expiry in milliseconds
--- Reply    { TIME; managed, 0 or 1; the user is a member, 0 or 1;
+-- ARGV     1 conversations.default, 2 1 to read the typists, 3 the most members to read, 4 typing.expiry in
+--          milliseconds, 5… users
+-- Reply    { TIME; managed, 0 or 1; for each user whether it is a member, 0 or 1;
 --          for each typist USER DEVICE, the expiry, and the user's name or null; the fields and values of members,
---          only some if there are more than ARGV[4]; the number of members }
+--          only some if there are more than ARGV[3]; the number of members }
 
 local BATCH = 1000 -- Lua passes no more than some thousand arguments
 
-local user, default, with_typing, most_members = ARGV[1], ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
-local latest = latest_end(tonumber(ARGV[5]))
-local managed, member = membership(KEYS[1], user, default)
+local latest = latest_end(tonumber(ARGV[4]))
+local managed = redis.call('HEXISTS', KEYS[1], '{managed}') == 1
+
+-- Returns the display names of the users from this index on, false for each that is no member.
+local function names_of(users, start)
+  local names = {}
+  for first = start, #users, BATCH do
+    local last = math.min(first + BATCH - 1, #users)
+    for _, name in ipairs(redis.call('HMGET', KEYS[1], unpack(users, first, last))) do names[#names + 1] = name end
+  end
+  return names
+end
+
+local function membership()
+  local reply, open = names_of(ARGV, 5), not managed and ARGV[1] == 'open'
+  for i, name in ipairs(reply) do reply[i] = (open or name) and 1 or 0 end
+  return reply
+end
 
 local function typists()
   local typing = redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. whole(now), whole(latest), 'WITHSCORES')
-  local reply = {}
-  for first = 1, #typing, 2 * BATCH do
-    local users, last = {}, math.min(first + 2 * BATCH - 1, #typing)
-    for i = first, last, 2 do users[#users + 1] = string.match(typing[i], '^[^ ]+') end
-    local names = redis.call('HMGET', KEYS[1], unpack(users))
-    for i = first, last, 2 do
-      reply[#reply + 1] = typing[i]
-      reply[#reply + 1] = typing[i + 1]
-      reply[#reply + 1] = names[(i - first) / 2 + 1]
-    end
+  local users, reply = {}, {}
+  for i = 1, #typing, 2 do users[#users + 1] = string.match(typing[i], '^[^ ]+') end
+  for i, name in ipairs(names_of(users, 1)) do
+    for _, word in ipairs({ typing[2 * i - 1], typing[2 * i], name }) do reply[#reply + 1] = word end
   end
   return reply
 end
@@ -44,8 +53,8 @@ local function members(most)
 end
 
 return {
-  now, managed and 1 or 0, user ~= '' and member and 1 or 0,
-  with_typing and typists() or {},
-  members(most_members),
+  now, managed and 1 or 0, membership(),
+  ARGV[2] == '1' and typists() or {},
+  members(tonumber(ARGV[3])),
   managed and member_count(KEYS[1]) or 0,
 }

@@ -93,8 +93,7 @@ extension Store {
         let gathering = Gathering<RedisValue>(incarnations.count) { reply($0.map { $0.compactMap(WorkerCard.init) }) }
         for (index, incarnation) in incarnations.enumerated() {
             let command = RedisCommand("HMGET", .string(names.worker(incarnation)), "edge", "draining")
-            let card = gathering.part(index)
-            commands.send(command) { card($0.orForeign(.null)) }
+            commands.send(command, reply: gathering.part(index))
         }
     }
 

@@ -26,10 +26,9 @@ extension Store {
             case .failure(let error): reply(.failure(error))
             }
         }
-        let (time, record, revoked) = (gathering.part(0), gathering.part(1), gathering.part(2))
-        commands.send(RedisCommand("TIME"), to: names.presence(user), reply: time)
-        commands.send(RedisCommand("HGETALL", .string(names.presence(user)))) { record($0.orForeign(.array([]))) }
-        commands.send(RedisCommand("GET", .string(names.revoked(user)))) { revoked($0.orForeign(.null)) }
+        commands.send(RedisCommand("TIME"), to: names.presence(user), reply: gathering.part(0))
+        commands.send(RedisCommand("HGETALL", .string(names.presence(user))), reply: gathering.part(1))
+        commands.send(RedisCommand("GET", .string(names.revoked(user))), reply: gathering.part(2))
     }
 
     /// Revokes all tokens that were issued for the user before `moment`: a time of this host's clock, by which tokens
@@ -96,9 +95,7 @@ extension Store {
         for (index, incarnation) in incarnations.enumerated() {
             let (lease, hash) = (gathering.part(2 * index), gathering.part(2 * index + 1))
             commands.send(RedisCommand("ZSCORE", .string(names.workers), .string(incarnation.name)), reply: lease)
-            commands.send(RedisCommand("HGETALL", .string(names.worker(incarnation)))) {
-                hash($0.orForeign(.array([])))
-            }
+            commands.send(RedisCommand("HGETALL", .string(names.worker(incarnation))), reply: hash)
         }
         commands.send(RedisCommand("TIME"), to: names.workers, reply: gathering.part(2 * incarnations.count))
     }

@@ -3,27 +3,25 @@
 public import RollcallModel
 
 extension Store {
-    /// Adds sessions to the incarnation's list. Callers wait for the reply before they write any of these sessions. If
-    /// the list's key is foreign, this succeeds without a list: a sweep then misses the sessions, but reads find them.
+    /// Adds up to 1,000 sessions to the incarnation's list. Callers wait for the reply before they write any of these
+    /// sessions.
     ///
     /// - Parameter reply: `false` if the call came later than `until` and the sessions were not listed.
     public func record(
         _ sessions: [SessionName], of incarnation: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>
     ) {
-        let key = names.sessions(incarnation)
-        inBatches(sessions.map(\.member), reply: { reply($0.map { !$0.contains(false) }) }) { batch, done in
-            self.call(
-                .sessionsRecord, keys: [key], arguments: [.time(until)] + batch,
-                reply: { done($0.orForeign(true)) }
-            ) { $0.integer.map { $0 == 1 } }
-        }
+        call(
+            .sessionsRecord, keys: [names.sessions(incarnation)], arguments: [.time(until)] + sessions.map(\.member),
+            reply: reply
+        ) { $0.integer.map { $0 == 1 } }
     }
 
     /// Removes these sessions from the list, after their devices were removed.
     public func unrecord(
         _ sessions: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<Void> = { _ in }
     ) {
-        strike(sessions.map(\.member), of: incarnation, reply: reply)
+        let list = RedisCommand.Argument.string(names.sessions(incarnation))
+        commands.send(RedisCommand("SREM", arguments: [list] + sessions.map(\.member))) { reply($0.map { _ in }) }
     }
 
     /// Claims the sweep of a dead incarnation, or renews the claimant's own claim, and reads at most `limit` of its
@@ -34,15 +32,10 @@ extension Store {
         call(
             .sweepClaim, keys: [names.sweeper(dead), names.sessions(dead)],
             .string(claimant.name), .milliseconds(.seconds(1)), .integer(Int64(limit)),
-            reply: { (result: Result<[RedisValue]?, RedisError>) in
-                switch result.orForeign([]) {
-                case .success(nil): reply(.success(nil))
-                case .success(let members?):
-                    self.batchClaimed(members, of: dead, by: claimant, limit: limit, reply: reply)
-                case .failure(let error): reply(.failure(error))
-                }
-            },
-            read: { $0.isNull ? .some(nil) : $0.array })
+            reply: reply
+        ) { value in
+            value.isNull ? .some(nil) : value.array?.compactMap { $0.string.flatMap(SessionName.init(member:)) }
+        }
     }
 
     /// Takes one device of a dead incarnation offline if it still belongs to that incarnation and session.
@@ -96,45 +89,6 @@ extension Store {
         }
         for (index, session) in sessions.enumerated() {
             sweep(session, of: dead, lastBeat: standing.beat, until: until, reply: gathering.part(index))
-        }
-    }
-
-    private func batchClaimed(
-        _ members: [RedisValue], of dead: Incarnation, by claimant: Incarnation, limit: Int,
-        reply: @escaping Reply<[SessionName]?>
-    ) {
-        let sessions = members.compactMap { $0.string.flatMap(SessionName.init(member:)) }
-        guard sessions.isEmpty, !members.isEmpty else { return reply(.success(sessions)) }
-        // Entries that are not session names would be returned forever, and hide those that are.
-        let strange = members.compactMap { member -> RedisCommand.Argument? in
-            if case .bulk(let bytes) = member { .bytes(bytes) } else { nil }
-        }
-        strike(strange, of: dead) { result in
-            switch result {
-            case .success: self.claimSweep(of: dead, by: claimant, limit: limit, reply: reply)
-            case .failure(let error): reply(.failure(error))
-            }
-        }
-    }
-
-    private func strike(
-        _ members: [RedisCommand.Argument], of incarnation: Incarnation, reply: @escaping Reply<Void>
-    ) {
-        let key = RedisCommand.Argument.string(names.sessions(incarnation))
-        inBatches(members, reply: { reply($0.map { _ in }) }) { batch, done in
-            self.commands.send(RedisCommand("SREM", arguments: [key] + batch)) { done($0.orForeign(.integer(0))) }
-        }
-    }
-
-    /// Runs `body` on batches of up to 1,000 `members`, all at once, and replies when all have replied.
-    private func inBatches<Value>(
-        _ members: [RedisCommand.Argument], reply: @escaping Reply<[Value]>,
-        body: ([RedisCommand.Argument], @escaping Reply<Value>) -> Void
-    ) {
-        let size = 1000
-        let gathering = Gathering<Value>((members.count + size - 1) / size, reply: reply)
-        for (index, start) in stride(from: 0, to: members.count, by: size).enumerated() {
-            body(Array(members[start..<min(start + size, members.count)]), gathering.part(index))
         }
     }
 }

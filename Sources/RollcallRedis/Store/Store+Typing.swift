@@ -25,17 +25,19 @@ extension Store {
     /// Reads the current state of a conversation.
     ///
     /// - Parameters:
-    ///   - user: the user whose membership is read; without one, ``RoomSnapshot/isMember`` is `false`.
+    ///   - users: those whose membership is read.
     ///   - mostMembers: the most members to read. If there are more, the selection may differ each time.
     public func room(
-        _ conversation: ConversationID, user: UserID?, withTyping: Bool, mostMembers: Int,
+        _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int,
         reply: @escaping Reply<RoomSnapshot>
     ) {
         call(
             .room, keys: [names.members(conversation), names.typing(conversation)],
-            .string(user?.text ?? ""), conversationsDefault, withTyping ? 1 : 0, .integer(Int64(mostMembers)),
-            .milliseconds(settings.typingExpiry), reply: reply
-        ) { RoomSnapshot($0, mostMembers: mostMembers) }
+            arguments: [
+                conversationsDefault, withTyping ? 1 : 0, .integer(Int64(mostMembers)),
+                .milliseconds(settings.typingExpiry),
+            ] + users.map { .string($0.text) }, reply: reply
+        ) { RoomSnapshot($0, users: users, mostMembers: mostMembers) }
     }
 
     var conversationsDefault: RedisCommand.Argument { settings.openByDefault ? "open" : "closed" }
@@ -49,16 +51,17 @@ extension Store {
 }
 
 extension RoomSnapshot {
-    fileprivate init?(_ value: RedisValue, mostMembers: Int) {
+    fileprivate init?(_ value: RedisValue, users: [UserID], mostMembers: Int) {
         guard let parts = value.array, parts.count == 6, let time = parts[0].time,
-            let managed = parts[1].integer, let member = parts[2].integer,
+            let managed = parts[1].integer, let answers = parts[2].array, answers.count == users.count,
             let typing = parts[3].array, let fields = parts[4].array, let count = parts[5].integer
         else { return nil }
+        let admitted = Set(zip(users, answers).lazy.filter { $1.integer == 1 }.map(\.0))
         let members = mostMembers > 0 && managed == 1 ? Self.members(fields) : nil
         // If all members were read, fields that cannot be user names are not counted either.
         let areAll = fields.count / 2 > count
         self.init(
-            time: time, isMember: member == 1, typists: Self.typists(typing), members: members,
+            time: time, admitted: admitted, typists: Self.typists(typing), members: members,
             memberCount: areAll ? members?.count ?? 0 : Int(count))
     }
 

@@ -15,7 +15,7 @@ extension Node: NodeAccess {
     package func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing {
         let names = typingNames
         let snapshot = try await ask { store, reply in
-            store.room(conversation, user: nil, withTyping: true, mostMembers: 0, reply: reply)
+            store.room(conversation, users: [], withTyping: true, mostMembers: 0, reply: reply)
         }
         let typists = snapshot.typists.map { Typist(user: $0.user, name: $0.name) }
         return ServerMessage.Typing(

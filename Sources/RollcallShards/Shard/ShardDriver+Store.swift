@@ -30,7 +30,7 @@ extension ShardDriver {
         case .readRoom(let reading):
             let read = reading.read
             store.room(
-                read.conversation, user: read.user, withTyping: read.withTyping, mostMembers: read.mostMembers
+                read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers
             ) { [self] in answered(reading, $0) }
         case .readPresence(let read):
             store.presence(of: read.users, known: read.known) { [self] in answered(read, $0) }

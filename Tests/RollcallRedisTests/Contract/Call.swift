@@ -18,7 +18,7 @@ enum Call: Hashable, Sendable {
     case audit([SessionName], of: Incarnation)
     case signal(TypingSignal)
     case stop(TypingSignal)
-    case room(ConversationID, UserID?, withTyping: Bool, mostMembers: Int)
+    case room(ConversationID, [UserID], withTyping: Bool, mostMembers: Int)
     case members(ConversationID)
     case setMembers([UserID: String], of: ConversationID)
     case setMember(UserID, name: String, of: ConversationID)
@@ -91,8 +91,8 @@ extension StoreContract {
         case .audit(let names, let incarnation): .audit(try await audit(names, of: incarnation))
         case .signal(let signal): .typing(try await signalTyping(signal))
         case .stop(let stop): .stopped(try await stopTyping(stop))
-        case .room(let conversation, let user, let withTyping, let mostMembers):
-            .room(try await room(conversation, user: user, withTyping: withTyping, mostMembers: mostMembers))
+        case .room(let conversation, let users, let withTyping, let mostMembers):
+            .room(try await room(conversation, users: users, withTyping: withTyping, mostMembers: mostMembers))
         case .members(let conversation): .members(try await members(of: conversation))
         case .unrecord(let names, let incarnation): done(try await unrecord(names, of: incarnation))
         case .announceReplaced(let previous, let user, let device):

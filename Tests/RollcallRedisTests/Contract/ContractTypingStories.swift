@@ -15,7 +15,7 @@ import Testing
         let change = try #require(try await redis.typingHeard().first)
         #expect(change.typing && change.expiresIn == 300 && change.at >= before)
         let ends = change.at.advanced(by: .milliseconds(300))
-        let room = try await redis.room(lounge, user: nil, withTyping: true, mostMembers: 0)
+        let room = try await redis.room(lounge, users: [], withTyping: true, mostMembers: 0)
         #expect(room.typists == (room.time < ends ? [.init(user: alice, expiry: ends, name: nil)] : []))
         try await redis.wait(until: ends)
         #expect(try await redis.typists().isEmpty, "past its score")
@@ -89,8 +89,8 @@ import Testing
         let heard = try await redis.published()
         #expect(heard.typing.map(\.typing) == [false] && heard.last == .members(.removed(alice, count: 1), of: lounge))
         #expect(try await redis.members(of: lounge) == [bob: ""])
-        let room = try await redis.room(lounge, user: bob, withTyping: true, mostMembers: 100)
-        #expect(room.isMember && room.typists.isEmpty && room.members == [bob: ""])
+        let room = try await redis.room(lounge, users: [alice, bob], withTyping: true, mostMembers: 100)
+        #expect(room.admitted == [bob] && room.typists.isEmpty && room.members == [bob: ""])
         try await redis.removeMember(bob, of: lounge)
         #expect(try await redis.members(of: lounge) == [:], "it stays managed")
     }
@@ -105,10 +105,9 @@ import Testing
         let heard = try await redis.published()
         #expect(heard.first == .members(.reset, of: lounge))
         #expect(heard.typing.map(\.user) == (isOpen ? [] : [bob]))
-        let room = try await redis.room(lounge, user: alice, withTyping: true, mostMembers: 100)
-        #expect(room.isMember == isOpen && room.members == nil && room.typists.isEmpty == !isOpen)
+        let room = try await redis.room(lounge, users: [alice], withTyping: true, mostMembers: 100)
+        #expect(room.admitted.isEmpty == !isOpen && room.members == nil && room.typists.isEmpty == !isOpen)
         #expect(try await redis.signal(alice) == (isOpen ? .typing : .notAMember))
-        #expect(try await redis.room(lounge, user: nil, withTyping: false, mostMembers: 0).isMember == false)
     }
 }
 
@@ -126,7 +125,7 @@ extension StoreContract {
     }
 
     func typists() async throws -> [RoomSnapshot.Entry] {
-        try await room(lounge, user: nil, withTyping: true, mostMembers: 0).typists
+        try await room(lounge, users: [], withTyping: true, mostMembers: 0).typists
     }
 
     func typingHeard() async throws -> [TypingChange] { try await published().typing }

@@ -120,7 +120,8 @@ extension RandomCalls {
         case 2: return .members(pick(conversations))
         default:
             return .room(
-                pick(conversations), pick([alice, bob, nil]), withTyping: chance(70), mostMembers: chance(70) ? 100 : 0)
+                pick(conversations), pick([[], [bob], [alice, bob]]), withTyping: chance(70),
+                mostMembers: chance(70) ? 100 : 0)
         }
     }
 

@@ -41,7 +41,7 @@ final class RealRedis: StoreContract {
     }
 
     func unrecord(_ names: [SessionName], of incarnation: Incarnation) async throws {
-        try await store.unrecord(names, of: incarnation)
+        try await store.call { $0.unrecord(names, of: incarnation, reply: $1) }
     }
 
     /// Redis picks at random; sorting makes the result comparable with the twin's.
@@ -90,9 +90,9 @@ final class RealRedis: StoreContract {
     }
 
     func room(
-        _ conversation: ConversationID, user: UserID?, withTyping: Bool, mostMembers: Int
+        _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int
     ) async throws -> RoomSnapshot {
-        try await store.room(conversation, user: user, withTyping: withTyping, mostMembers: mostMembers)
+        try await store.room(conversation, users: users, withTyping: withTyping, mostMembers: mostMembers)
     }
 
     func members(of conversation: ConversationID) async throws -> [UserID: String]? {

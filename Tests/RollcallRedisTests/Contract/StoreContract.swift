@@ -30,7 +30,7 @@ protocol StoreContract: Sendable {
     func signalTyping(_ signal: TypingSignal) async throws -> TypingOutcome
     func stopTyping(_ stop: TypingSignal) async throws -> TypingStopOutcome
     func room(
-        _ conversation: ConversationID, user: UserID?, withTyping: Bool, mostMembers: Int
+        _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int
     ) async throws -> RoomSnapshot
 
     func members(of conversation: ConversationID) async throws -> [UserID: String]?

@@ -65,9 +65,9 @@ actor TwinUnderTest: StoreContract {
     func stopTyping(_ stop: TypingSignal) -> TypingStopOutcome { twin.stopTyping(stop) }
 
     func room(
-        _ conversation: ConversationID, user: UserID?, withTyping: Bool, mostMembers: Int
+        _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int
     ) -> RoomSnapshot {
-        twin.room(conversation, user: user, withTyping: withTyping, mostMembers: mostMembers)
+        twin.room(conversation, users: users, withTyping: withTyping, mostMembers: mostMembers)
     }
 
     func members(of conversation: ConversationID) -> [UserID: String]? { twin.members(of: conversation) }

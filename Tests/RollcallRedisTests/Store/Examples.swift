@@ -61,8 +61,12 @@ extension StoreUnderTest {
     }
 
     func record(of user: UserID) async throws -> PresenceRecord {
-        let snapshot: PresenceSnapshot = try await call { $0.presence(of: [user], known: KnownWorkers(), reply: $1) }
-        return snapshot.records[0]
+        try await snapshot(of: [user]).records[0]
+    }
+
+    @discardableResult
+    func snapshot(of users: [UserID], known: KnownWorkers = KnownWorkers()) async throws -> PresenceSnapshot {
+        try await call { $0.presence(of: users, known: known, reply: $1) }
     }
 
     /// Writes a device's record as if it had been written long ago, or by another version.
@@ -86,20 +90,52 @@ extension StoreUnderTest {
         return try await call { $0.stopTyping(signal, reply: $1) }
     }
 
+    @discardableResult
+    func beat(
+        _ mode: Heartbeat.Mode, _ incarnation: Incarnation, lease: Duration = .seconds(5), isDraining: Bool = false,
+        figures: WorkerFigures = WorkerFigures()
+    ) async throws -> LeaseSnapshot {
+        var beat = Heartbeat(
+            mode: mode, incarnation: incarnation, lease: lease, host: "box", pid: 77, edge: "ws://box/v1/connect",
+            startedAt: Timestamp(milliseconds: 123), sessions: 9, version: "0.1.0")
+        (beat.isDraining, beat.figures) = (isDraining, figures)
+        return try await call { [beat] in $0.heartbeat(beat, reply: $1) }
+    }
+
+    func standing(of incarnation: Incarnation) async throws -> WorkerStanding {
+        try await call { $0.standing(of: incarnation, reply: $1) }
+    }
+
+    func forget(_ incarnation: Incarnation) async throws -> Bool {
+        try await call { $0.forget(incarnation, reply: $1) }
+    }
+
+    @discardableResult
+    func record(
+        _ sessions: [SessionName], of incarnation: Incarnation = w1, until: Timestamp = .never
+    ) async throws -> Bool {
+        try await call { $0.record(sessions, of: incarnation, until: until, reply: $1) }
+    }
+
+    func claim(of dead: Incarnation = w1, by claimant: Incarnation = w2, limit: Int) async throws -> [SessionName]? {
+        try await call { $0.claimSweep(of: dead, by: claimant, limit: limit, reply: $1) }
+    }
+
+    func sweep(
+        _ session: SessionName, of dead: Incarnation = w1, lastBeat: Timestamp?, until: Timestamp = .never
+    ) async throws -> SweepOutcome {
+        try await call { $0.sweep(session, of: dead, lastBeat: lastBeat, until: until, reply: $1) }
+    }
+
     func room(
-        _ room: ConversationID = lounge, user: UserID? = alice, withTyping: Bool = true, mostMembers: Int = 0
+        _ room: ConversationID = lounge, users: [UserID] = [alice], withTyping: Bool = true, mostMembers: Int = 0
     ) async throws -> RoomSnapshot {
         try await call {
-            $0.room(room, user: user, withTyping: withTyping, mostMembers: mostMembers, reply: $1)
+            $0.room(room, users: users, withTyping: withTyping, mostMembers: mostMembers, reply: $1)
         }
     }
 
     func setMembers(_ members: [UserID: String], of room: ConversationID = lounge) async throws {
         try await call { $0.setMembers(members, of: room, reply: $1) }
-    }
-
-    /// Milliseconds until the key expires; -1 if it does not, -2 if it does not exist.
-    func timeToLive(_ key: String) async throws -> Int64 {
-        try await command("PTTL", key).integer ?? 0
     }
 }

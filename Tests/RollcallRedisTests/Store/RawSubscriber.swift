@@ -1,7 +1,6 @@
 // What a third party receives: everything that is published, byte for byte, as redis-cli prints it.
 
 import TestSupport
-import Testing
 
 final class RawSubscriber: Sendable {
     struct Message: Hashable, CustomStringConvertible {
@@ -37,17 +36,5 @@ final class RawSubscriber: Sendable {
             Message(channel: String(lines[$0 + 2]), payload: String(lines[$0 + 3]))
         }
         return messages.filter { $0.channel != "end" }
-    }
-
-    /// The same as ``heard()`` for one channel: the payloads.
-    func heard(on channel: String) async throws -> [String] {
-        try await heard().filter { $0.channel == channel }.map(\.payload)
-    }
-
-    /// The same as ``heard(on:)``; requires this number of messages.
-    func heard(_ count: Int, on channel: String) async throws -> [String] {
-        let payloads = try await heard(on: channel)
-        try #require(payloads.count == count, "\(payloads)")
-        return payloads
     }
 }

@@ -75,7 +75,7 @@ struct SimulatedStore {
             .readRoom,
             { twin in
                 let snapshot = twin.room(
-                    read.conversation, user: read.user, withTyping: read.withTyping, mostMembers: read.mostMembers)
+                    read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers)
                 return (snapshot, read.withTyping ? twin.typingMembers(of: read.conversation) : [])
             }
         ) { result in
