@@ -7,12 +7,12 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct ContractBackgroundStories {
-    private func record(_ redis: any StoreContract) async throws -> PresenceRecord {
+    private func record(_ redis: any Contract) async throws -> PresenceRecord {
         try await redis.presence(of: [alice], known: KnownWorkers()).records[0]
     }
 
     /// Alice was active on her phone, and is gone.
-    private func offline(_ redis: any StoreContract) async throws -> PresenceRecord {
+    private func offline(_ redis: any Contract) async throws -> PresenceRecord {
         _ = try await redis.write(Session("aa").says(.active, 1))
         _ = try await redis.write(Session("aa").says(nil, 2))
         _ = try await redis.published()

@@ -6,7 +6,7 @@ import RollcallModel
 import Testing
 
 @Suite(.serialized) struct ContractPresenceStories {
-    private func presences(_ redis: any StoreContract) async throws -> [Presence] {
+    private func presences(_ redis: any Contract) async throws -> [Presence] {
         try await redis.published().compactMap {
             if case .presence(let change, _) = $0 { change.presence } else { nil }
         }
@@ -195,14 +195,6 @@ import Testing
         #expect(found.map(\.isListed) == [false, true])
         #expect(found.map(\.revoked) == [revoked, revoked])
         #expect(try await redis.keys() == before)
-    }
-
-    @Test(arguments: Party.allCases) func aWorkerHearsThatItsSessionWasReplaced(party: Party) async throws {
-        let redis = try await party.open()
-        try await redis.announceReplaced(.init(incarnation: w1, session: "1-aa"), user: alice, device: phone)
-        #expect(
-            try await redis.published()
-                == [.notice(.replaced(user: alice, device: phone, session: "1-aa"), to: w1)])
     }
 
     @Test(arguments: Party.allCases) func aRevokedTokenWritesNothingButARemoval(party: Party) async throws {

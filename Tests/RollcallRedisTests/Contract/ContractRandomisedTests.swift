@@ -1,6 +1,9 @@
-// Random calls in random order on a real Redis and on its twin: both answer, publish and store the same.
+// Random calls in random order on a real Redis and on its twin: both answer, publish and store the same. The world is
+// small enough for collisions: two users with two devices each, three workers, two conversations. Many calls are late,
+// repeated, out of order, or within the same millisecond.
 
 import RedisTwin
+import RollcallCore
 import RollcallModel
 import TestSupport
 import Testing
@@ -9,31 +12,182 @@ import Testing
     @Test(.timeLimit(.minutes(2))) func bothPartiesAnswerPublishAndStoreTheSame() async throws {
         var random = SeededGenerator(seed: printedSeed())
         for _ in 0..<4 {
-            let sequence = SeededGenerator(seed: random.next())
-            let judged = try await play(RandomCalls(random: sequence), settings: settings(using: &random))
-            #expect(judged > 20, "too little of it fell into clear moments")
+            // Short and long times for everything that expires.
+            let settings = TwinRedis.Settings(
+                retention: [.milliseconds(150), .seconds(60)].randomElement(using: &random)!,
+                typingExpiry: [.milliseconds(100), .milliseconds(250), .seconds(60)].randomElement(using: &random)!,
+                openByDefault: Bool.random(using: &random))
+            let both = try await SideBySide(settings)
+            var calls = RandomCalls(random: SeededGenerator(seed: random.next()))
+            for user in [alice, bob] { try await both.plant(calls.inheritance(of: user, at: both.time())) }
+            for step in 1...250 {
+                do {
+                    try await calls.next(on: both)
+                    if step % 10 == 0 { _ = try await both.keys() }
+                } catch is BegunAnew {}
+            }
+            #expect(await both.judged > 20, "too little of it fell into clear moments")
+        }
+    }
+}
+
+private struct RandomCalls {
+    /// A session, and what the answers have shown about it.
+    private struct Attempt {
+        let name: SessionName
+        var incarnation = w1
+        var began: Timestamp?
+        var sequence: Int64 = 0
+    }
+
+    private var random: SeededGenerator
+    private var attempts: [Attempt] = []
+    private var signals: [TypingSignal] = []
+    private let workers = [w1, w2, w3]
+    private let users = [alice, bob]
+    private let conversations = [lounge, kitchen]
+
+    init(random: SeededGenerator) {
+        self.random = random
+        for user in users {
+            for device in [phone, tablet] {
+                attempts += ["aa", "bb", "cc"].map { Attempt(name: Session($0, user: user, device: device).name) }
+            }
         }
     }
 
-    /// Short and long times for everything that expires.
-    private func settings(using random: inout SeededGenerator) -> TwinRedis.Settings {
-        TwinRedis.Settings(
-            retention: [.milliseconds(150), .seconds(60)].randomElement(using: &random)!,
-            typingExpiry: [.milliseconds(100), .milliseconds(250), .seconds(60)].randomElement(using: &random)!,
-            openByDefault: Bool.random(using: &random))
+    /// Makes the next call; sometimes waits, or sets the clock before.
+    mutating func next(on redis: some Contract) async throws {
+        if chance(6) {
+            try await redis.wait(
+                until: redis.time().advanced(by: .milliseconds(Int.random(in: 1...120, using: &random))))
+        }
+        if SettableClock.isAvailable, chance(5) {
+            let step = pick([-3_600_000, -7000, -1500, -400, 300, 2000, 7000, 3_600_000])
+            try await redis.setClock(by: .milliseconds(step))
+        }
+        let now = try await redis.time()
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<30: try await decide(at: now, redis)
+        case 30..<45: try await sweep(at: now, redis)
+        case 45..<70: try await type(at: now, redis)
+        case 70..<80: try await lease(redis)
+        case 80..<88: try await changeMembers(redis)
+        default: try await read(redis)
+        }
     }
 
-    private func play(_ calls: RandomCalls, settings: TwinRedis.Settings) async throws -> Int {
-        var calls = calls
-        let both = try await SideBySide(settings)
-        for user in [alice, bob] { try await both.plant(calls.inheritance(of: user, at: both.time())) }
-        for step in 1...250 {
-            try await both.wait(calls.pause())
-            if SettableClock.isAvailable, let step = calls.step() { try await both.setClock(by: step) }
-            let call = calls.next(at: try await both.time())
-            if let answer = try await both.play(call) { calls.answered(call, answer) }
-            if step % 10 == 0 { try await both.compareKeys() }
-        }
-        return both.judged
+    /// A record left by other workers: its version and last-seen time may be ahead of the clock, and one device left
+    /// just within or just outside the time for which it counts.
+    mutating func inheritance(of user: UserID, at now: Timestamp) -> PresenceRecord {
+        let gone = DeviceRecord(
+            state: nil, incarnation: w3, began: now.advanced(by: .seconds(-700)), session: SessionID(random: "old"),
+            sequence: 7, since: now.advanced(by: .seconds(pick([-590, -601, -900]))), lost: nil)
+        return PresenceRecord(
+            user: user, devices: [pick([phone, device("watch")]): gone],
+            lastSeen: pick([nil, now.advanced(by: .seconds(-650)), now.advanced(by: .seconds(30))]),
+            updatedAt: gone.since, version: now.milliseconds + pick([-600_000, 5000]))
     }
+
+    // MARK: Presence
+
+    private mutating func decide(at now: Timestamp, _ redis: some Contract) async throws {
+        let index = Int.random(in: attempts.indices, using: &random)
+        let attempt = attempts[index]
+        let others = attempts.filter { $0.name.user == attempt.name.user && $0.name.device == attempt.name.device }
+        // An age with which the hello may be in the same millisecond as the start of another session.
+        let tie = pick(others).began.map { now.since($0) } ?? .zero
+        let off = Duration.milliseconds(pick([0, 0, 0, -1, 1]))
+        let write = DeviceWrite(
+            name: attempt.name, state: pick([.active, .active, .idle, .background, nil]),
+            incarnation: pick(workers), began: chance(30) ? nil : attempt.began?.advanced(by: off),
+            age: pick([.zero, .milliseconds(3), .milliseconds(500), .seconds(5), tie]),
+            opened: now.advanced(by: .milliseconds(pick([0, 0, -2, -400]))),
+            sequence: max(0, attempt.sequence + pick([1, 1, 1, 1, 2, 0, -1])),
+            lost: pick([nil, nil, nil, now.advanced(by: .milliseconds(-200)), now.advanced(by: .seconds(1))]),
+            until: now.advanced(by: .milliseconds(pick([50_000, 50_000, 50_000, 50_000, -1, 0, 1, 63_000]))))
+        let written = try await redis.write(write)
+        guard written.outcome == .written else { return }
+        attempts[index].began = written.began
+        attempts[index].sequence = write.sequence
+        attempts[index].incarnation = write.incarnation
+    }
+
+    private mutating func sweep(at now: Timestamp, _ redis: some Contract) async throws {
+        let attempt = pick(attempts)
+        let dead = chance(70) ? attempt.incarnation : pick(workers)
+        let until = now.advanced(by: .milliseconds(pick([50_000, 50_000, 50_000, 50_000, -5, 63_000])))
+        let beat = pick([nil, now.advanced(by: .milliseconds(-300)), now.advanced(by: .seconds(1))])
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<4: _ = try await redis.sweep(attempt.name, of: dead, lastBeat: beat, until: until)
+        case 4: _ = try await redis.sweep([attempt.name], of: dead, until: until)
+        case 5: _ = try await redis.claimSweep(of: dead, by: pick(workers), limit: 100)
+        case 6: try await redis.unrecord([attempt.name], of: dead)
+        default: _ = try await redis.record([attempt.name, pick(attempts).name], of: dead, until: until)
+        }
+    }
+
+    private mutating func read(_ redis: some Contract) async throws {
+        let attempt = pick(attempts)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0:
+            let known = KnownWorkers(own: pick(workers + [nil]), living: Set([pick(workers), pick(workers)]))
+            _ = try await redis.presence(of: [alice, bob, user("carol")], known: known)
+        case 1: _ = try await redis.audit([attempt.name, pick(attempts).name], of: pick(workers))
+        case 2: _ = try await redis.members(of: pick(conversations))
+        default:
+            _ = try await redis.room(
+                pick(conversations), users: pick([[], [bob], [alice, bob]]), withTyping: chance(70),
+                mostMembers: chance(70) ? 100 : 0)
+        }
+    }
+
+    private mutating func lease(_ redis: some Contract) async throws {
+        let (worker, lease) = (pick(workers), Duration.milliseconds(pick([80, 400])))
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0, 1: _ = try await redis.heartbeat(.begin(worker), lease: lease)
+        case 2: _ = try await redis.heartbeat(.renew(worker), lease: lease)
+        case 3:
+            _ = try await redis.heartbeat(.end(worker, after: .milliseconds(pick([0, 60]))), lease: .seconds(5))
+        case 4: _ = try await redis.forget(worker)
+        default: _ = try await redis.standing(of: worker)
+        }
+    }
+
+    // MARK: Conversations
+
+    private mutating func type(at now: Timestamp, _ redis: some Contract) async throws {
+        guard let last = signals.last, chance(40) else {
+            let expiry = now.advanced(by: .milliseconds(pick([-5, 0, 1, 2, 40, 90, 300, 10_000])))
+            let signal = TypingSignal(
+                user: pick(users), device: pick([phone, tablet]), conversation: pick(conversations), expiry: expiry)
+            signals.append(signal)
+            _ = try await redis.signalTyping(signal)
+            return
+        }
+        var stop = chance(50) ? last : pick(signals)
+        stop.expiry = stop.expiry.advanced(by: .milliseconds(pick([0, 0, 0, -1, 20_000])))
+        _ = try await redis.stopTyping(stop)
+    }
+
+    private mutating func changeMembers(_ redis: some Contract) async throws {
+        let (conversation, name) = (pick(conversations), pick(["Someone", "\"Ä\"", ""]))
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: try await redis.setMembers(pick([[:], [alice: name], [alice: "A", bob: name]]), of: conversation)
+        case 1, 2: try await redis.setMember(pick(users), name: name, of: conversation)
+        case 3: try await redis.removeMember(pick(users), of: conversation)
+        case 4: try await redis.deleteMembers(of: conversation)
+        default:
+            try await redis.announceReplaced(
+                .init(incarnation: pick(workers), session: "1-aa"), user: alice, device: phone)
+        }
+    }
+
+    // MARK: Randomness
+
+    private mutating func pick<Value>(_ values: [Value]) -> Value {
+        values[Int.random(in: values.indices, using: &random)]
+    }
+
+    private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 }

@@ -111,7 +111,7 @@ import Testing
     }
 }
 
-extension StoreContract {
+extension Contract {
     func signal(
         _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp = .never
     ) async throws -> TypingOutcome {

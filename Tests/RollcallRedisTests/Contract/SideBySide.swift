@@ -1,4 +1,4 @@
-// Makes the same calls to both parties and reports every difference.
+// Makes the same calls to a real Redis and to its twin, and reports every difference.
 //
 // Redis usually returns the time at which it executed a call; the twin then does the same with that time. It does not
 // return the exact expiry times of keys, so nothing is compared that takes long, or that happens within a few
@@ -6,13 +6,17 @@
 
 import RedisTwin
 import RollcallModel
+import RollcallRedis
 
 /// A difference between the two.
 struct Difference: Error, CustomStringConvertible {
     var description: String
 }
 
-final class SideBySide {
+/// A call was too close to an expiry; both are empty now.
+struct BegunAnew: Error {}
+
+actor SideBySide: Contract {
     /// By how much expiry times may differ, in milliseconds.
     private static let slack: Int64 = 8
 
@@ -27,21 +31,75 @@ final class SideBySide {
         twin = TwinUnderTest(settings: settings)
     }
 
+    func call<Value: Hashable & Sendable>(
+        _ text: String, _ store: @escaping @Sendable (Store, @escaping Store.Reply<Value>) -> Void,
+        twin other: @Sendable (inout TwinRedis) -> Value
+    ) async throws -> Value {
+        let deadlines = await twin.deadlines
+        let before = try await clearMoment(deadlines)
+        let answer = try await redis.call(text, store, twin: other)
+        let after = try await redis.time()
+        let heard = try await redis.published()
+        try await demandClear(from: before, to: after, of: deadlines)
+        var time = (answer as? any Timed)?.time ?? heard.lazy.compactMap(\.time).first
+        if time == nil { time = try await changed(from: before, to: after) }
+        await twin.set(time: time ?? after)
+        note(text)
+        let twins = await twin.call(text, store, twin: other)
+        try expect(comparable(answer), comparable(twins), "answers")
+        try expect(heard, await twin.published(), "publishes")
+        judged += 1
+        return answer
+    }
+
+    /// When a device changed in this time: of one in the background, neither answer nor message may say so.
+    private func changed(from: Timestamp, to: Timestamp) async throws -> Timestamp? {
+        try await redis.presence(of: [alice, bob], known: KnownWorkers()).records.lazy
+            .flatMap(\.devices.values).map(\.since).first { (from...to).contains($0) }
+    }
+
+    /// Compares everything stored.
+    func keys() async throws -> [String: StoredKey] {
+        let deadlines = await twin.deadlines
+        let before = try await clearMoment(deadlines)
+        let keys = try await redis.keys()
+        let after = try await redis.time()
+        try await demandClear(from: before, to: after, of: deadlines)
+        await twin.set(time: after)
+        let expected = await twin.keys()
+        for key in Set(keys.keys).union(expected.keys).sorted() {
+            let (stored, twins) = (keys[key], expected[key])
+            try expect(stored?.kind, twins?.kind, "has at \(key)")
+            try expect(stored?.content, twins?.content, "has at \(key)")
+            let (left, right) = (stored?.expires?.milliseconds, twins?.expires?.milliseconds)
+            guard (left == nil) == (right == nil), abs((left ?? 0) - (right ?? 0)) <= Self.slack else {
+                throw difference(left, right, "lets expire \(key) at")
+            }
+        }
+        judged += 1
+        return keys
+    }
+
+    /// Nothing: what was published was compared with each call.
+    func published() -> [Published] { [] }
+
     func time() async throws -> Timestamp { try await redis.time() }
 
-    func wait(_ pause: Duration) async throws {
-        if pause > .zero { try await redis.wait(until: redis.time().advanced(by: pause)) }
-    }
+    func wait(until moment: Timestamp) async throws { try await redis.wait(until: moment) }
 
     func plant(_ record: PresenceRecord) async throws {
         try await redis.plant(record)
         await twin.plant(record)
     }
 
-    /// Sets the clock of both.
+    func flush() async throws {
+        try await redis.flush()
+        await twin.flush()
+    }
+
     func setClock(by step: Duration) async throws {
-        let expiries = await twin.expiries
-        let deadlines = expiries + expiries.map { $0.advanced(by: .zero - step) }
+        let ends = await twin.deadlines
+        let deadlines = ends + ends.map { $0.advanced(by: .zero - step) }
         let before = try await clearMoment(deadlines)
         try await redis.setClock(by: step)
         let after = try await redis.time().advanced(by: .zero - step)
@@ -49,67 +107,12 @@ final class SideBySide {
         await twin.setClock(by: step)
         // What expired meanwhile, by either clock, expired at one of the two before the clock was set, and at the other
         // after it.
-        guard isClear(from: before, to: after, of: deadlines) else { return try await beginAgain() }
+        try await demandClear(from: before, to: after, of: deadlines)
         note("the clock is set by \(step)")
     }
 
     private func note(_ event: String) {
         recent = recent.suffix(9) + [event]
-    }
-
-    /// Makes the call to both.
-    ///
-    /// - Returns: the answer; `nil` if an expiry was too close, and both were reset.
-    func play(_ call: Call) async throws -> Answer? {
-        let deadlines = await twin.expiries + (call.looksAtLeases ? twin.leaseEnds : [])
-        let before = try await clearMoment(deadlines)
-        let answer = try await redis.answer(call)
-        let after = try await redis.time()
-        let heard = try await redis.published()
-        guard isClear(from: before, to: after, of: deadlines) else {
-            try await beginAgain()
-            return nil
-        }
-        var time = answer.time ?? heard.lazy.compactMap(\.time).first
-        if time == nil { time = try await swept(call, from: before, to: after) }
-        await twin.set(time: time ?? after)
-        note("\(call)")
-        try expect(answer.comparable, await twin.answer(call).comparable, "answers")
-        try expect(heard, await twin.published(), "publishes")
-        judged += 1
-        return answer
-    }
-
-    /// When a sweep took its device offline: of a device in the background, neither answer nor message says so.
-    private func swept(_ call: Call, from: Timestamp, to: Timestamp) async throws -> Timestamp? {
-        let name: SessionName
-        switch call {
-        case .sweep(let session, _, _, _): name = session
-        case .sweepBatch(let sessions, _, _): name = sessions[0]
-        default: return nil
-        }
-        let records = try await redis.presence(of: [name.user], known: KnownWorkers()).records
-        return records.first?.devices[name.device].map(\.since).flatMap { (from...to).contains($0) ? $0 : nil }
-    }
-
-    /// Compares everything stored.
-    func compareKeys() async throws {
-        let expiries = await twin.expiries
-        let before = try await clearMoment(expiries)
-        let keys = try await redis.keys()
-        let after = try await redis.time()
-        guard isClear(from: before, to: after, of: expiries) else { return try await beginAgain() }
-        await twin.set(time: after)
-        let expected = await twin.keys()
-        for key in Set(keys.keys).union(expected.keys).sorted() {
-            let (stored, twins) = (keys[key], expected[key])
-            try expect(stored?.kind, twins?.kind, "has at \(key)")
-            try expect(stored?.content, twins?.content, "has at \(key)")
-            guard isClose(stored?.expires, twins?.expires) else {
-                throw difference(stored?.expires, twins?.expires, "lets expire \(key) at")
-            }
-        }
-        judged += 1
     }
 
     /// Waits until no deadline is near.
@@ -124,19 +127,25 @@ final class SideBySide {
         }
     }
 
-    private func isClear(from before: Timestamp, to after: Timestamp, of deadlines: [Timestamp]) -> Bool {
+    private func demandClear(from before: Timestamp, to after: Timestamp, of deadlines: [Timestamp]) async throws {
         let moment = before.milliseconds - Self.slack...after.milliseconds + Self.slack
-        return moment.count < 3 * Self.slack && !deadlines.contains { moment.contains($0.milliseconds) }
+        guard moment.count < 3 * Self.slack, !deadlines.contains(where: { moment.contains($0.milliseconds) }) else {
+            try await flush()
+            throw BegunAnew()
+        }
     }
 
-    private func beginAgain() async throws {
-        try await redis.flush()
-        await twin.flush()
-    }
-
-    private func isClose(_ left: Timestamp?, _ right: Timestamp?) -> Bool {
-        guard let left, let right else { return left == right }
-        return abs(left.milliseconds - right.milliseconds) <= Self.slack
+    /// Without the times of a read in several steps, each of which is slightly later than the last.
+    private func comparable<Value>(_ answer: Value) -> Value {
+        guard var snapshot = answer as? PresenceSnapshot else { return answer }
+        for index in snapshot.records.indices {
+            snapshot.records[index].absentVersion = nil
+            if !snapshot.records[index].isStored { snapshot.records[index].version = 0 }
+        }
+        for incarnation in snapshot.standings.keys {
+            snapshot.standings[incarnation]?.time = Timestamp(milliseconds: 0)
+        }
+        return snapshot as? Value ?? answer
     }
 
     private func expect<Value: Equatable>(_ real: Value, _ twins: Value, _ what: String) throws {
@@ -148,6 +157,16 @@ final class SideBySide {
         return Difference(description: "Redis \(what): \(real)\nthe twin: \(twins)\nafter\n\(calls)")
     }
 }
+
+/// Answers that contain the time at which Redis executed the call.
+private protocol Timed {
+    var time: Timestamp { get }
+}
+
+extension LeaseSnapshot: Timed {}
+extension WorkerStanding: Timed {}
+extension DeviceWritten: Timed {}
+extension RoomSnapshot: Timed {}
 
 extension Published {
     /// The script's `TIME`, if the message contains it.

@@ -95,9 +95,7 @@ extension StoreUnderTest {
         _ mode: Heartbeat.Mode, _ incarnation: Incarnation, lease: Duration = .seconds(5), isDraining: Bool = false,
         figures: WorkerFigures = WorkerFigures()
     ) async throws -> LeaseSnapshot {
-        var beat = Heartbeat(
-            mode: mode, incarnation: incarnation, lease: lease, host: "box", pid: 77, edge: "ws://box/v1/connect",
-            startedAt: Timestamp(milliseconds: 123), sessions: 9, version: "0.1.0")
+        var beat = Heartbeat.example(mode, incarnation, lease: lease)
         (beat.isDraining, beat.figures) = (isDraining, figures)
         return try await call { [beat] in $0.heartbeat(beat, reply: $1) }
     }
@@ -137,5 +135,13 @@ extension StoreUnderTest {
 
     func setMembers(_ members: [UserID: String], of room: ConversationID = lounge) async throws {
         try await call { $0.setMembers(members, of: room, reply: $1) }
+    }
+}
+
+extension Heartbeat {
+    static func example(_ mode: Mode, _ incarnation: Incarnation, lease: Duration) -> Self {
+        Heartbeat(
+            mode: mode, incarnation: incarnation, lease: lease, host: "box", pid: 77, edge: "ws://box/v1/connect",
+            startedAt: Timestamp(milliseconds: 123), sessions: 9, version: "0.1.0")
     }
 }

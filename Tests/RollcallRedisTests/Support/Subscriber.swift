@@ -72,6 +72,14 @@ final class Subscriber: Sendable {
         events.count { $0 == event }
     }
 
+    /// Returns the events since the last call of this function, and forgets them.
+    func takeEvents() -> [String] {
+        log.withLock { events in
+            defer { events = [] }
+            return events
+        }
+    }
+
     /// The number of confirmed subscriptions so far.
     var confirmations: Int { events.count { $0.hasPrefix("+") } }
 
