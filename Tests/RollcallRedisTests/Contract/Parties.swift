@@ -117,23 +117,21 @@ private final class Overhearing: Sendable {
         [.typing(lounge), .members(lounge), .typing(kitchen), .members(kitchen), .presence(alice), .presence(bob)]
         + [w1, w2, w3].map { .worker($0) }
 
-    private let subscriber: Subscriber
+    private let client: TestClient
 
     init(_ redis: RedisServer) async throws {
-        subscriber = try await Subscriber(of: redis)
-        let channels = [Self.mark] + Self.topics.map { KeyNames().channel(of: $0) }
-        try await subscriber.use { connection in for channel in channels { connection.subscribe(channel) } }
-        try await subscriber.confirmed(channels)
-        _ = subscriber.takeEvents()
+        client = try await TestClient(redis.openURL)
+        try await client.subscribe([Self.mark] + Self.topics.map { KeyNames().channel(of: $0) })
+        _ = client.takeEvents()
     }
 
     /// Returns what arrived since the last call, up to the message `mark` on the channel of marks.
     func heard(before mark: String) async throws -> [Published] {
         let end = "\(Self.mark): \(mark)"
         try await eventually("everything published is heard", every: .milliseconds(1)) {
-            subscriber.events.last == end
+            client.events.last == end
         }
-        return try subscriber.takeEvents().dropLast().compactMap { event in
+        return try client.takeEvents().dropLast().compactMap { event in
             for topic in Self.topics {
                 let head = "\(KeyNames().channel(of: topic)): "
                 guard event.hasPrefix(head) else { continue }

@@ -1,0 +1,56 @@
+// A store on a private Redis, with asynchronous calls for tests.
+
+import RollcallModel
+import RollcallRedis
+import TestSupport
+
+final class StoreUnderTest: Sendable {
+    let redis: RedisServer
+    private let client: TestClient
+    /// For commands that a worker may not use.
+    private let open: TestClient
+
+    init(settings: Store.Settings = .patient, options: [String] = [], clock: SettableClock? = nil) async throws {
+        redis = try await RedisServer(options: options, clock: clock)
+        client = try await TestClient(redis.url, store: settings)
+        open = try await TestClient(redis.openURL)
+    }
+
+    /// Calls the store on its loop.
+    func call<Value: Sendable>(
+        _ body: @escaping @Sendable (Store, @escaping Store.Reply<Value>) -> Void
+    ) async throws -> Value {
+        try await client.call(body)
+    }
+
+    /// Sends a command that bypasses the store.
+    @discardableResult
+    func command(_ name: String, _ arguments: String...) async throws -> RedisValue {
+        try await command(name, arguments: arguments)
+    }
+
+    @discardableResult
+    func command(_ name: String, arguments: [String]) async throws -> RedisValue {
+        try await open.replies([RedisCommand(name, arguments: arguments.map { .string($0) })])[0].get()
+    }
+
+    /// Redis's clock.
+    func now() async throws -> Timestamp {
+        let parts = try await command("TIME").array ?? []
+        return Timestamp(milliseconds: (parts[0].integer ?? 0) * 1000 + (parts[1].integer ?? 0) / 1000)
+    }
+
+    /// Reads a hash from Redis.
+    func hash(_ key: String) async throws -> [String: String] {
+        let parts = try await command("HGETALL", key).array ?? []
+        return Dictionary(
+            uniqueKeysWithValues: stride(from: 0, to: parts.count, by: 2).map {
+                (parts[$0].string ?? "", parts[$0 + 1].string ?? "")
+            })
+    }
+}
+
+extension Timestamp {
+    /// Later than any test.
+    static let never = Timestamp(milliseconds: 9_999_999_999_999)
+}
