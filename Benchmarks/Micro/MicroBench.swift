@@ -27,6 +27,7 @@ struct MicroBench: ParsableCommand {
         measureClient(&bench)
         measureCodec(&bench)
         measureWire(&bench)
+        measurePaths(&bench)
         measureDecisions(&bench)
         if let check { try hold(bench, to: check) }
     }

@@ -70,8 +70,12 @@ final class ShardStage {
     }
 
     func heard(of user: UserID, typing: Bool, in conversation: ConversationID) {
-        let change = TypingChange(
-            user: user, typing: typing, expiresIn: typing ? 3000 : nil, at: shard.redisTime(at: now))
+        heard(
+            TypingChange(user: user, typing: typing, expiresIn: typing ? 3000 : nil, at: shard.redisTime(at: now)),
+            in: conversation)
+    }
+
+    func heard(_ change: TypingChange, in conversation: ConversationID) {
         shard.typingChanged(change, in: conversation, at: now)
     }
 

@@ -1,9 +1,7 @@
 // What a worker does with bytes: it decodes a client's frame, passes a message from Redis to its topic, and encodes a
 // frame for all its recipients.
 
-import Logging
 import NIOCore
-import NIOEmbedded
 import RollcallClient
 import RollcallEdge
 import RollcallModel
@@ -34,27 +32,15 @@ private func maskedFrame(_ text: String) -> ByteBuffer {
     return ByteBuffer(bytes: [0x81, 0x80 | UInt8(payload.count)] + mask + payload)
 }
 
-/// Measures a connection that a server seems to have accepted, with one confirmed channel.
 private func measurePushes(_ bench: inout Bench) {
     let town = Topic.typing("c42")
-    let channel = KeyNames().channel(of: town)
-    let server = RedisLocation(.host("127.0.0.1", port: 1))
-    let subscriber = SubscriberConnection(
-        to: Endpoint(server), name: "micro-bench", on: EmbeddedEventLoop(),
-        logger: Logger(label: "micro-bench"))
+    let subscriber = subscriber(of: town)
     var heard = 0
     subscriber.onMessage = { _, payload in heard += payload.readableBytes }
-    subscriber.connection.begin(at: server)
-    subscriber.connection.feed(ByteBuffer(string: "+PONG\r\n+OK\r\n"))
-    subscriber.subscribe(channel, as: town)
-    subscriber.willFlush()
-    subscriber.connection.feed(ByteBuffer(string: "*3\r\n\(bulk("subscribe"))\(bulk(channel)):1\r\n"))
-    let push = ByteBuffer(string: "*3\r\n\(bulk("message"))\(bulk(channel))\(bulk(Sample.change))")
+    let push = push(Sample.change, on: town)
     bench.row("a message from Redis, to its topic") { _ in
         heard = 0
         subscriber.connection.feed(push)
         guard heard == Sample.change.utf8.count else { preconditionFailure("the message was not handed over") }
     }
 }
-
-private func bulk(_ text: String) -> String { "$\(text.utf8.count)\r\n\(text)\r\n" }

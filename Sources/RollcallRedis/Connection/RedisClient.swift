@@ -63,6 +63,13 @@ public final class RedisClient {
             uniqueKeysWithValues: scripts.map { ($0.name, topology.isCluster ? $0.sharded : $0) })
     }
 
+    /// A client of a single server over a connection that its owner opens and closes, for measurements.
+    package convenience init(over connection: CommandConnection, of topology: Topology, scripts: [Script]) {
+        self.init(
+            of: topology, name: "", on: connection.eventLoop, logger: Logger(label: "measured"), scripts: scripts)
+        owners = [connection]
+    }
+
     /// Connects, and from then on follows the topology. Must be called once.
     public func start() {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
