@@ -56,13 +56,12 @@ extension Fault {
             for person in [returner, moved, talker] { stage.converge(person.user, .online, after: .now) }
             try await talker.say(.typing(stage.room, true))
             let stopped = try await talker.say(.typing(stage.room, false))
-            stage.expect(
-                .typesNot(talker.user, in: stage.room), .typing, since: stopped, within: Promise.convergenceLimit)
+            // What observers were told before the step counts until it expires: changes after the step have earlier times.
+            stage.typingExpires(talker.user, signalled: stopped)
         }
     }
 
-    /// The lease of the dead worker expires when it would have, or one heartbeat later: only heartbeats measure how far
-    /// the clock was set.
+    /// The lease of the dead worker may last once more, from the first heartbeat after the step.
     private static let setBackAfterDeath = Fault(
         .mixed, "killed (-9), and Redis's clock set back by 1 h at once", on: [.server],
         equipment: Stage.Equipment(setsRedisClock: true)
@@ -73,6 +72,6 @@ extension Fault {
         let died = try await stage.hosts[0].kill()
         try stage.setRedisClock(by: .zero - hour)
         stage.typingExpires(cast.typist.user, signalled: cast.signalled)
-        stage.dead(cast.lost, since: died, tolerance: stage.settings.heartbeat + Promise.way)
+        stage.dead(cast.lost, since: died, tolerance: stage.settings.lease)
     }
 }

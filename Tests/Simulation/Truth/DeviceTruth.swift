@@ -150,6 +150,17 @@ final class DeviceTruth {
         }
     }
 
+    /// The session said goodbye. If a newer one began just before, the goodbye may reach Redis before that `hello`.
+    func saidGoodbye(_ edge: EdgeSession, at now: Instant) {
+        if current !== edge, let began = machines.last?.from, now < began + Checks.lag, let last = claims.last,
+            last.from <= now
+        {
+            claims.append(Claim(from: now, states: last.states.union(.gone)))
+            claims.append(Claim(from: now + Checks.lag, states: last.states))
+        }
+        ended(edge, at: now)
+    }
+
     /// The session ended cleanly, or was replaced by a newer one.
     func ended(_ edge: EdgeSession, at now: Instant) {
         if current === edge {

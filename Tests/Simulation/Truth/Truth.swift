@@ -79,7 +79,7 @@ final class Truth {
         case .typing(let conversation, false), .leave(let conversation):
             device.typing[conversation]?.stopped(on: edge, at: now)
         case .goodbye:
-            device.ended(edge, at: now)
+            device.saidGoodbye(edge, at: now)
             stopsTyping(edge)
         case .token, .watch, .unwatch, .get, .join, .ping: break
         }
