@@ -84,7 +84,7 @@ final class ShardStage {
         shard.presenceChanged(
             PresenceChange(
                 Presence(
-                    user: user, status: status, lastSeen: time, updatedAt: time, version: time.milliseconds)))
+                    user: user, status: status, lastSeen: time, updatedAt: time, version: time.milliseconds)), at: now)
     }
 
     func timePassed() -> [ShardAction] { shard.timePassed(at: now) }

@@ -66,8 +66,8 @@ extension Published {
                 return []
             }
         case .presence(let change, _):
-            { shard, _ in
-                shard.presenceChanged(change)
+            { shard, now in
+                shard.presenceChanged(change, at: now)
                 return []
             }
         case .members(let change, let conversation):

@@ -100,9 +100,11 @@ public struct Watch: Sendable {
     }
 
     /// Applies a published change if it is newer.
-    mutating func changed(_ change: PresenceChange) {
+    ///
+    /// - Parameter time: Redis's, by the worker's estimate.
+    mutating func changed(_ change: PresenceChange, at time: Timestamp) {
         heard()
-        if let known, !change.presence.isNewer(than: known) { return }
+        if let known, !change.presence.isNewer(than: known, at: time) { return }
         known = Known(change, after: presence)
     }
 
@@ -203,8 +205,14 @@ extension Watch.Known {
 
 extension Presence {
     /// Whether a published change is newer. An erased user may come back in the same millisecond and then has the same
-    /// version; only the returned user has a last seen time.
-    fileprivate func isNewer(than known: Watch.Known) -> Bool {
-        version > known.version || version == known.version && lastSeen != nil && known.presence.lastSeen == nil
+    /// version; only the returned user has a last seen time. After Redis's clock was set back, a record that is made
+    /// again has a version of that clock, and the known one is ahead of it.
+    fileprivate func isNewer(than known: Watch.Known, at time: Timestamp) -> Bool {
+        let latest = time.advanced(by: Self.clockError).milliseconds
+        return version > known.version || version <= latest && known.version > latest
+            || version == known.version && lastSeen != nil && known.presence.lastSeen == nil
     }
+
+    /// The most by which a worker's estimate of Redis's time is behind.
+    private static let clockError = Duration.milliseconds(500)
 }

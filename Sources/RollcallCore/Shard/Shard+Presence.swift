@@ -4,7 +4,7 @@ public import RollcallModel
 
 extension Shard {
     /// Handles a user's published presence.
-    package mutating func presenceChanged(_ change: PresenceChange) {
+    package mutating func presenceChanged(_ change: PresenceChange, at now: Instant) {
         let presence = change.presence
         guard let key = watches.key(of: presence.user) else { return }
         // Published presence counts the devices of dead incarnations until they are swept, so any status but offline
@@ -12,7 +12,8 @@ extension Shard {
         let mayCountThem =
             watches.read(key) { $0.masked.isEmpty } == false || redis.leavesUnswept && redis.outage == nil
         if mayCountThem, presence.status != .offline { return presenceUnreadable(of: presence.user) }
-        watches.change(key) { $0.changed(change) }
+        let time = redis.time(at: now)
+        watches.change(key) { $0.changed(change, at: time) }
         fanOut.presence.insert(key)
     }
 

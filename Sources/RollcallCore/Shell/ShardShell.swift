@@ -170,8 +170,8 @@ extension ShardShell {
             }
         case .presence(let user):
             let change: PresenceChange? = parsed(payload)
-            after { shard, _ in
-                if let change { shard.presenceChanged(change) }
+            after { shard, now in
+                if let change { shard.presenceChanged(change, at: now) }
                 if change == nil { shard.presenceUnreadable(of: user) }
                 return []
             }

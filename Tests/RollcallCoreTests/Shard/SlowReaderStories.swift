@@ -174,7 +174,7 @@ import Testing
         stage.settle()
         stage.forgetWhatWasSaid()
         stage.event { shard, now in
-            shard.presenceChanged(change("alice", .online, version: 2_000_000))
+            shard.presenceChanged(change("alice", .online, version: 2_000_000), at: now)
             return shard.received(ClientRequest(.watch(["alice"]), id: nil), on: dave, at: now)
         }
         #expect(stage.heard(by: dave).statuses == ["alice online"])
@@ -202,12 +202,12 @@ import Testing
         let users = people(250)
         let (stage, _, _) = watching(users)
         var shard = stage.shard
-        for user in users { shard.presenceChanged(change(user, .online, version: 2_000_000)) }
+        for user in users { shard.presenceChanged(change(user, .online, version: 2_000_000), at: stage.now) }
         var sizes: [Int] = []
         repeat {
             sizes.append(shard.tickEnded(at: stage.now).count)
             // What changes meanwhile is sent after the others.
-            if sizes.count == 1 { shard.presenceChanged(change(users[0], .away, version: 2_000_001)) }
+            if sizes.count == 1 { shard.presenceChanged(change(users[0], .away, version: 2_000_001), at: stage.now) }
         } while shard.hasMoreToTell
         #expect(sizes == [100, 100, 50, 1])
         stage.become(.away, users)
@@ -315,8 +315,8 @@ extension Stage {
     fileprivate func become(_ status: PresenceStatus, _ users: [UserID]) {
         published += 1
         let version = 2_000_000 + Int64(published)
-        event { shard, _ in
-            for user in users { shard.presenceChanged(change(user, status, version: version)) }
+        event { shard, now in
+            for user in users { shard.presenceChanged(change(user, status, version: version), at: now) }
             return []
         }
     }

@@ -7,12 +7,23 @@ import Testing
     @Test("of published changes the newest counts, in any order of arrival")
     func newest() {
         var watch = shown(.online, version: 10)
-        watch.changed(change(.offline, version: 12))
-        watch.changed(change(.online, version: 11))
+        watch.changed(change(.offline, version: 12), at: redis(1000))
+        watch.changed(change(.online, version: 11), at: redis(1000))
         #expect(watch.presence?.version == 12)
         #expect(watch.news()?.status == .offline)
-        watch.changed(change(.away, version: 12))
+        watch.changed(change(.away, version: 12), at: redis(1000))
         #expect(watch.news() == nil, "the same version is no news")
+    }
+
+    @Test("after Redis's clock was set back, a record that is made again is newer, and otherwise versions decide")
+    func clockSetBack() {
+        var watch = shown(.offline, version: 10_000)
+        watch.changed(change(.online, version: 9_000), at: redis(2_000))
+        #expect(watch.presence?.version == 10_000)
+        watch.changed(change(.online, version: 2_001), at: redis(2_000))
+        #expect(watch.news()?.status == .online && watch.presence?.version == 2_001)
+        watch.changed(change(.away, version: 1_999), at: redis(2_000))
+        #expect(watch.presence?.version == 2_001)
     }
 
     @Test("background devices move the version that orders changes, but not the one that is shown")
@@ -23,22 +34,22 @@ import Testing
             return PresenceChange(presence, shown: shown)
         }
         var watch = shown(.online, version: 10)
-        watch.changed(offline(12))
+        watch.changed(offline(12), at: redis(1000))
         #expect(watch.news()?.version == 12)
-        watch.changed(offline(20, shown: ShownChange(version: 12, at: redis(12), record: 20)))
+        watch.changed(offline(20, shown: ShownChange(version: 12, at: redis(12), record: 20)), at: redis(1000))
         #expect(watch.news() == nil && watch.shown?.version == 12 && watch.shown?.updatedAt == redis(12))
-        watch.changed(change(.online, version: 15))
+        watch.changed(change(.online, version: 15), at: redis(1000))
         #expect(watch.news() == nil && watch.presence?.status == .offline, "it is older than the known record")
-        watch.changed(change(.online, version: 21))
+        watch.changed(change(.online, version: 21), at: redis(1000))
         #expect(watch.news()?.version == 21)
     }
 
     @Test("a change that looks the same is not sent, not even later")
     func looksTheSame() {
         var watch = shown(.online, version: 10)
-        watch.changed(change(.online, version: 11))
+        watch.changed(change(.online, version: 11), at: redis(1000))
         #expect(watch.news() == nil)
-        watch.changed(change(.offline, version: 12))
+        watch.changed(change(.offline, version: 12), at: redis(1000))
         #expect(watch.news() != nil)
         #expect(watch.news() == nil)
     }
@@ -46,7 +57,7 @@ import Testing
     @Test("nothing is shown before the first snapshot, and changes received before it count")
     func beforeTheSnapshot() {
         var watch = Watch(user: "alice")
-        watch.changed(change(.online, version: 10))
+        watch.changed(change(.online, version: 10), at: redis(1000))
         #expect(watch.news() == nil)
         watch.read(reading(.online, version: 10))
         _ = watch.snapshotKnown()

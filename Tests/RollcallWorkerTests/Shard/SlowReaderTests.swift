@@ -85,7 +85,9 @@ struct SlowReaderTests {
     private func blow(_ round: Int, at worker: StormyWorker) async throws {
         try await worker.ask(after: .milliseconds(20)) { shard in
             shard.after { decisions, now in
-                for presence in Self.presences(in: round) { decisions.presenceChanged(PresenceChange(presence)) }
+                for presence in Self.presences(in: round) {
+                    decisions.presenceChanged(PresenceChange(presence), at: now)
+                }
                 let time = Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
                 for (index, user) in Self.typists.enumerated() where index % 30 == round % 30 {
                     let change = TypingChange(user: user, typing: true, expiresIn: 60_000, at: time)
