@@ -86,13 +86,4 @@ import Testing
         #expect(try await record(redis).shown == nil)
         #expect(try await redis.keys()["presence:{alice}"]?.content.contains { $0.hasPrefix("shown=") } == false)
     }
-
-    @Test(arguments: Party.allCases) func theyKeepNobodysLastSeenLonger(party: Party) async throws {
-        let redis = try await party.open()
-        _ = try await offline(redis)
-        let expires = try #require(try await redis.keys()["presence:{alice}"]?.expires)
-        try await redis.wait(until: try await redis.time().advanced(by: .milliseconds(50)))
-        _ = try await redis.write(Session("bb", device: tablet).says(.background, 1))
-        #expect(abs(try #require(try await redis.keys()["presence:{alice}"]?.expires).since(expires).milliseconds) < 10)
-    }
 }

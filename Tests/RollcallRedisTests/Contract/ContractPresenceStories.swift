@@ -133,28 +133,6 @@ import Testing
         #expect(try await presences(redis).map(\.lastSeen) == [away.time, last.time])
     }
 
-    @Test(arguments: Party.allCases) func onlyTheRecordOfWhoIsOfflineMayExpire(party: Party) async throws {
-        let redis = try await party.open()
-        for (sequence, state) in [DeviceState.background, .idle, nil].enumerated() {
-            let written = try await redis.write(Session("aa").says(state, Int64(sequence)))
-            let expires = try await redis.keys()["presence:{alice}"]?.expires
-            #expect((expires == nil) == (state == .idle))
-            let retention = expires?.since(written.time) ?? .seconds(30 * 86_400)
-            #expect(abs(retention.milliseconds - 30 * 86_400_000) < 1000)
-        }
-    }
-
-    @Test(arguments: Party.allCases) func aRecordThatExpiredReadsAsNone(party: Party) async throws {
-        let redis = try await party.open(.init(retention: .milliseconds(100)))
-        let gone = try await redis.write(Session("aa").says(nil, 1))
-        try await redis.wait(until: gone.time.advanced(by: .milliseconds(102)))
-        #expect(try await redis.keys().isEmpty)
-        let record = try await redis.presence(of: [alice], known: KnownWorkers()).records[0]
-        let time = try await redis.time().milliseconds
-        #expect(record.devices.isEmpty && record.lastSeen == nil && record.updatedAt == nil)
-        #expect((gone.time.milliseconds + 101..<time).contains(record.version), "older than any write")
-    }
-
     @Test(arguments: Party.allCases) func aReadLooksUpWhoIsNotKnownToLive(party: Party) async throws {
         let redis = try await party.open()
         let beat = try await redis.heartbeat(.begin(w2), lease: .seconds(5))
