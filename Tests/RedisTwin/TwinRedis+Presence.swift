@@ -14,7 +14,10 @@ extension TwinRedis {
         let (outcome, began) = verdict(on: write, after: old)
         guard outcome == .written, let began else { return answer(outcome, began: began) }
         let device = device(write, began: began, after: old)
-        store(device, as: write.name, seen: [seen(device, until: time), seen(old, before: write)].latest)
+        let knowsIt = old?.session == write.name.session && old?.incarnation == write.incarnation
+        store(
+            device, as: write.name, seen: [seen(device, until: time), seen(old, before: write)].latest,
+            wentBack: write.began != nil && !knowsIt)
         return answer(.written, began: began, previous: old.flatMap { previous($0, takenOverBy: write) })
     }
 
@@ -150,14 +153,15 @@ extension TwinRedis {
     }
 
     /// Writes the user's record after one device changed, with the time at which the user was `seen` there, and
-    /// publishes it. A change that nobody sees writes only the device, unless there is no record.
-    mutating func store(_ device: DeviceRecord, as name: SessionName, seen: Timestamp?) {
+    /// publishes it. A change that nobody sees writes only the device, unless there is no record, or Redis may have
+    /// forgotten what others saw.
+    mutating func store(_ device: DeviceRecord, as name: SessionName, seen: Timestamp?, wentBack: Bool = false) {
         var record = stored(name.user)
         let seenBefore = record.lastSeen.map(notAhead)
         let seenNow = [seenBefore, seen].latest
         let isVisible =
             record.devices[name.device]?.tells == true || device.tells || seenNow != seenBefore || record.version == 0
-            || planted.contains(.showsBackground)
+            || wentBack || planted.contains(.showsBackground)
         record.devices[name.device] = device
         for forgotten in longGone(record.devices, besides: name.device) { record.devices[forgotten] = nil }
         var expires = presences[name.user]?.expires

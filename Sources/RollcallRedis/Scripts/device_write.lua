@@ -30,6 +30,9 @@ if now > deadline then return { 'expired', now } end
 local record = read_record()
 local old = record.devices[name]
 local same = old and old.random == random
+-- Whether Redis may have returned to older data since a write of this session was acknowledged: others may have seen what
+-- it has forgotten, and the write has to tell them even if the device is in the background now as it was then.
+local went_back = began and not (same and old.incarnation == incarnation)
 
 -- A revocation is stored before the record is read to find sessions. A session is either in the record, and is ended,
 -- or is written later, and is refused here. The session that holds the device may remove it with a revoked token; no
@@ -85,5 +88,5 @@ if old then
   end
 end
 
-local version = write_record(record, user, name, device, tells(old), last_seen, retention)
+local version = write_record(record, user, name, device, tells(old) or went_back, last_seen, retention)
 return { 'written', now, began, version, previous_incarnation, previous_session }

@@ -95,7 +95,7 @@ local function tell(user, status, last_seen, version, count)
 end
 
 -- Writes the record of `user` after its device `name` changed to `device`, on which the user was last seen at
--- `last_seen`, and publishes the presence. `told` says whether the device was active or idle before. A change that
+-- `last_seen`, and publishes the presence. `told` says whether others may have seen the device before. A change that
 -- nobody sees writes only the device's own field, so that there is nothing to hide. A new record is written whole: Redis
 -- may have lost one that others saw. Returns the record's version.
 local function write_record(record, user, name, device, told, last_seen, retention)

@@ -72,6 +72,6 @@ extension Fault {
         let died = try await stage.hosts[0].kill()
         try stage.setRedisClock(by: .zero - hour)
         stage.typingExpires(cast.typist.user, signalled: cast.signalled)
-        stage.dead(cast.lost, since: died, tolerance: stage.settings.lease)
+        stage.dead(cast.lost, since: died, tolerance: stage.settings.lease + stage.settings.heartbeat + Promise.way)
     }
 }

@@ -71,6 +71,21 @@ import Testing
         #expect(try await record(redis).presence(past: [:]) == shown)
     }
 
+    /// Regression: observers who had seen the device in use went on to see it so, for a lease.
+    @Test(arguments: Party.allCases) func whatRedisHasForgottenIsToldAgain(party: Party) async throws {
+        let redis = try await party.open()
+        let began = try await redis.write(Session("aa").says(.background, 1)).began
+        _ = try await redis.published()
+        // The session was active meanwhile; Redis returned with the state of before, and the worker begins anew.
+        _ = try await redis.write(Session("aa", worker: w2, began: began).says(.background, 3))
+        #expect(try await redis.published().count == 1)
+        _ = try await redis.write(Session("aa", worker: w2, began: began).says(.background, 4))
+        #expect(try await redis.published().isEmpty)
+        // Or with an older session of the device.
+        _ = try await redis.write(Session("bb", worker: w2, began: try await redis.time()).says(.background, 7))
+        #expect(try await redis.published().contains { if case .presence = $0 { true } else { false } })
+    }
+
     /// It moves the version with each change of a background device, and writes beside it what observers are shown.
     @Test(arguments: Party.allCases) func whatAnEarlierVersionHidIsHidden(party: Party) async throws {
         let redis = try await party.open()

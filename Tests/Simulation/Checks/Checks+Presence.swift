@@ -58,6 +58,8 @@ extension Checks {
         // After an outage or the death of a worker, records are corrected late.
         let earliest = moment - world.settings.judging
         guard world.weather.isCalm(at: now, settling: now - earliest) else { return }
+        // A worker that drops sessions writes the others again, and tells of them as after an outage.
+        if let dropped = world.truth.lastDrop, dropped >= earliest { return }
         // A sweep, or a newer session, removes devices that their worker may have held since the start.
         let isSwept = world.truth.lastSweep[presence.user].map { $0 >= earliest } ?? false
         let since = isSwept ? Instant(nanoseconds: 0) : earliest

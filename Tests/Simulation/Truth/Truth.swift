@@ -32,6 +32,8 @@ final class Truth {
     /// by a newer session of the device.
     private(set) var lastSweep: [UserID: Instant] = [:]
     private var swept: Set<SessionName> = []
+    /// When a worker last dropped sessions.
+    private(set) var lastDrop: Instant?
     /// When each user's tokens were last revoked, and which sessions operators ended.
     private(set) var revocations: [UserID: Instant] = [:]
     private var sentAway: Set<SessionName> = []
@@ -254,6 +256,7 @@ final class Truth {
     /// A worker dropped disconnected sessions because there were too many: a sweep removes their devices.
     func dropped(by worker: SimulatedWorker) {
         revision += 1
+        lastDrop = now
         let unwritten = world.calm(at: worker.places) - Checks.lag
         let until = now + world.settings.heartbeat * 2 + world.settings.judging
         for device in all { device.dropped(by: worker, unwritten: unwritten, until: until, at: now) }
