@@ -23,9 +23,12 @@ public struct KnownWorkers: Hashable, Sendable {
     }
 
     /// Returns the results that can be used. If Redis does not know the reader's own incarnation, it has lost its data,
-    /// so a missing incarnation says nothing.
+    /// so a missing incarnation says nothing. A reader whose own lease has passed judges nobody: Redis's clock may have
+    /// been set forward, and with it all leases have passed.
     public func judged(_ standings: [Incarnation: WorkerStanding]) -> [Incarnation: WorkerStanding] {
-        let knowsReader = own.flatMap { standings[$0]?.leaseEnd } != nil
+        let reader = own.flatMap { standings[$0] }
+        let knowsReader = reader?.leaseEnd != nil
+        if let reader, knowsReader, reader.isDead { return [:] }
         return standings.filter { !living.contains($0.key) && (knowsReader || $0.value.leaseEnd != nil) }
     }
 }

@@ -159,6 +159,9 @@ import Testing
         #expect(try await redis.presence(of: [alice], known: KnownWorkers(own: w2, living: [w1])).standings.isEmpty)
         let known = KnownWorkers(own: w2, living: [w2])
         #expect(try await redis.presence(of: [alice], known: known).standings.keys.sorted { $0.name < $1.name } == [w1])
+        let ended = try await redis.heartbeat(.end(w2, after: .zero), lease: .seconds(5))
+        try await redis.wait(until: ended.time.advanced(by: .milliseconds(1)))
+        #expect(try await redis.presence(of: [alice], known: reader).standings.isEmpty, "its own lease has passed")
     }
 
     @Test(arguments: Party.allCases) func anAuditReadsRecordAndList(party: Party) async throws {
