@@ -22,7 +22,7 @@ local function names_of(users, start)
   return names
 end
 
-local function membership()
+local function are_members()
   local reply, open = names_of(ARGV, 5), not managed and ARGV[1] == 'open'
   for i, name in ipairs(reply) do reply[i] = (open or name) and 1 or 0 end
   return reply
@@ -53,7 +53,7 @@ local function members(most)
 end
 
 return {
-  now, managed and 1 or 0, membership(),
+  now, managed and 1 or 0, are_members(),
   ARGV[2] == '1' and typists() or {},
   members(tonumber(ARGV[3])),
   managed and member_count(KEYS[1]) or 0,

@@ -26,9 +26,10 @@ extension Store {
             case .failure(let error): reply(.failure(error))
             }
         }
-        commands.send(RedisCommand("TIME"), to: names.presence(user), reply: gathering.part(0))
-        commands.send(RedisCommand("HGETALL", .string(names.presence(user))), reply: gathering.part(1))
-        commands.send(RedisCommand("GET", .string(names.revoked(user))), reply: gathering.part(2))
+        let (time, record, revoked) = (gathering.part(0), gathering.part(1), gathering.part(2))
+        commands.send(RedisCommand("TIME"), to: names.presence(user), reply: time)
+        commands.send(RedisCommand("HGETALL", .string(names.presence(user)))) { record($0.orForeign(.array([]))) }
+        commands.send(RedisCommand("GET", .string(names.revoked(user)))) { revoked($0.orForeign(.null)) }
     }
 
     /// Revokes all tokens that were issued for the user before `moment`: a time of this host's clock, by which tokens

@@ -121,6 +121,9 @@ enum Deed: CaseIterable {
         let error = await #expect(throws: RedisError.self) { try await store.write(Session("aa").says(.active, 1)) }
         #expect(error?.isForeignKey == true)
         #expect(try await store.write(Session("aa").says(nil, 2)).outcome == .done)
+        try await store.command("SADD", "revoked:{alice}", "theirs")
+        let report = try await report(store)
+        #expect(report.storedStatus == nil && report.record.devices.isEmpty && report.revoked == nil)
         #expect(try await store.command("GET", "presence:{alice}").string == "theirs")
     }
 

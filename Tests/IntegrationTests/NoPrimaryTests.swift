@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("A worker without a primary", .timeLimit(.minutes(2)))
-struct ClusterTests {
+struct NoPrimaryTests {
     /// Regression: the message claimed that there was no Redis and asked to start one.
     @Test("does not start on a cluster that is down, and the message says so")
     func down() async throws {
