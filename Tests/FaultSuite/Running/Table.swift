@@ -14,12 +14,7 @@ public struct Table {
     private static let timed: [(Promise, String)] = [
         (.offline, "offline"), (.typing, "typing over"), (.convergence, "converged"), (.change, "next change"),
     ]
-    private static let kept: [(Promise, String)] = [
-        (.steadiness, "no flap"), (.ghosts, "no ghost"), (.order, "order"), (.audience, "audience"),
-        (.connections, "connections"),
-    ]
-    private static let header =
-        ["fault", "rounds"] + timed.map(\.1) + kept.map(\.1) + ["verdict"]
+    private static let header = ["fault", "rounds"] + timed.map(\.1) + ["verdict"]
 
     /// One line for each row, with aligned columns.
     public var text: String {
@@ -48,24 +43,22 @@ public struct Table {
     private static func cells(of row: Row) -> [String] {
         let repeated = row.repeated.isEmpty ? "" : " (+\(row.repeated.count))"
         let ground = row.redis.map { "on \($0): " } ?? ""
+        let broken = Promise.allCases.compactMap { promise in
+            let count = row.rounds.count { $0.outcomes[promise.rawValue]?.broken.isEmpty == false }
+            return count == 0 ? nil : "\(promise) \(count)×"
+        }
         return ["\(ground)\(row.group): \(row.fault)", "\(row.rounds.count)\(repeated)"]
-            + timed.map { time(of: $0.0, in: row) } + kept.map { kept(of: $0.0, in: row) }
-            + [row.rounds.contains(where: \.isBroken) ? "BROKEN" : "holds"]
+            + timed.map { time(of: $0.0, in: row) }
+            + [broken.isEmpty ? "holds" : "BROKEN: " + broken.joined(separator: ", ")]
     }
 
-    /// Median, worst and limit.
+    /// The worst time, and the limit.
     private static func time(of promise: Promise, in row: Row) -> String {
         let outcomes = row.rounds.compactMap { $0.outcomes[promise.rawValue] }
-        let times = outcomes.compactMap(\.seconds).sorted()
-        guard let worst = times.last, let limit = outcomes.compactMap(\.limit).max() else { return "" }
-        return "\(digits(times[times.count / 2])) / \(digits(worst)) of \(digits(limit))"
-    }
-
-    private static func kept(of promise: Promise, in row: Row) -> String {
-        let outcomes = row.rounds.compactMap { $0.outcomes[promise.rawValue] }
-        guard !outcomes.isEmpty else { return "" }
-        let broken = outcomes.count { !$0.broken.isEmpty }
-        return broken == 0 ? "yes" : "NO (\(broken)×)"
+        guard let worst = outcomes.compactMap(\.seconds).max(), let limit = outcomes.compactMap(\.limit).max() else {
+            return ""
+        }
+        return "\(digits(worst)) of \(digits(limit))"
     }
 
     private static func digits(_ seconds: Double) -> String {
