@@ -208,11 +208,8 @@ extension Presence {
     /// version; only the returned user has a last seen time. After Redis's clock was set back, a record that is made
     /// again has a version of that clock, and the known one is ahead of it.
     fileprivate func isNewer(than known: Watch.Known, at time: Timestamp) -> Bool {
-        let latest = time.advanced(by: Self.clockError).milliseconds
+        let latest = time.advanced(by: LeaseKeeper.clockTolerance).milliseconds
         return version > known.version || version <= latest && known.version > latest
             || version == known.version && lastSeen != nil && known.presence.lastSeen == nil
     }
-
-    /// The most by which a worker's estimate of Redis's time is behind.
-    private static let clockError = Duration.milliseconds(500)
 }
