@@ -108,6 +108,7 @@ lint: ## check formatting, scripts, documentation, and what a node and a client 
 	@for script in $$(grep -lE '^#!.*sh$$' scripts/* Tests/*.sh Examples/*/*.sh .ci/run); do bash -n $$script || exit 1; done
 	@SWIFT="$(SWIFT)" scripts/check-targets
 	@scripts/check-docs
+	@scripts/check-text
 
 format: ## format the Swift sources in place
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)

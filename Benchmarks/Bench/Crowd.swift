@@ -150,7 +150,7 @@ final class Crowd {
             while count < first + more, count - first < (acknowledgements - settled) / each + 200 {
                 let number = count
                 try connect(to: ports[number % ports.count])
-                let hello = ClientMessage.hello(.init(token: "\(name)\(number)", device: "phone"))
+                let hello = ClientMessage.hello(.init(token: ByteString("\(name)\(number)"), device: "phone"))
                 // Without anything else to acknowledge, the hello is: once its presence is written.
                 let rest = saying(number)
                 try send(Self.frame(hello, id: rest.isEmpty ? .integer(1) : nil) + rest, from: number)

@@ -31,7 +31,7 @@ final class ShardStage {
     /// Connects a device, and waits until its presence is written.
     func enter(_ user: UserID) -> SessionKey {
         let key = shard.connected(at: now)
-        say(.hello(.init(token: user.text, device: "phone", state: .active)), on: key)
+        say(.hello(.init(token: user.bytes, device: "phone", state: .active)), on: key)
         return key
     }
 

@@ -81,7 +81,8 @@ public struct Member: Hashable, Sendable, Identifiable {
 
     /// Names are compared by bytes: another Unicode form of the same letters is another name.
     public static func == (left: Self, right: Self) -> Bool {
-        left.user == right.user && TextBytes.areSame(left.name, right.name) && left.presence == right.presence
+        left.user == right.user && left.name.map(ByteString.init) == right.name.map(ByteString.init)
+            && left.presence == right.presence
     }
 
     public func hash(into hasher: inout Hasher) {

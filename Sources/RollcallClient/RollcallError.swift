@@ -89,12 +89,21 @@ extension RollcallError: CustomStringConvertible {
 }
 
 extension RollcallError {
+    /// - Parameter sentence: what the worker says about it; may be empty.
+    init(_ code: Code, _ message: String, because sentence: String, closeCode: CloseCode) {
+        self.init(code, message + (sentence.isEmpty ? "" : " (\(sentence))"), closeCode: closeCode)
+    }
+
     /// Creates the error for a close code from 4100 to 4199.
-    init(closedWith code: CloseCode) {
+    ///
+    /// - Parameter sentence: what the worker says about it; may be empty.
+    init(closedWith code: CloseCode, _ sentence: String = "") {
         switch code {
-        case .badToken: self.init(.badToken, "the worker does not take the token", closeCode: code)
+        case .badToken:
+            self.init(.badToken, "the worker does not take the token", because: sentence, closeCode: code)
         case .tokenExpired: self.init(.tokenExpired, "the token has expired", closeCode: code)
-        case .badMessage: self.init(.protocolError, "the worker could not read a message", closeCode: code)
+        case .badMessage:
+            self.init(.protocolError, "the worker could not read a message", because: sentence, closeCode: code)
         case .tooManyMessages: self.init(.tooManyMessages, "more messages than the worker allows", closeCode: code)
         case .replaced: self.init(.replaced, "a newer session of this device is connected", closeCode: code)
         case .tooManySessions: self.init(.tooManySessions, "the user has too many sessions", closeCode: code)

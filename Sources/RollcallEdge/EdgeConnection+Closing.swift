@@ -61,7 +61,9 @@ extension EdgeConnection {
 
     func fail(_ violation: WebSocketViolation) {
         if violation == .tooBig { loop.limitHit(.messageBytes) }
-        hangUp(.here(violation.code), with: .close(violation.code, reason: violation.reason), then: .broken)
+        let isHello = violation == .tooBig && !isSeated
+        let reason = isHello ? "A hello has at most \(decoder.limit) bytes." : violation.reason
+        hangUp(.here(violation.code), with: .close(violation.code, reason: reason), then: .broken)
         if phase == .closing { phase = .broken }
     }
 

@@ -32,7 +32,7 @@ extension EdgeConnection: Peer {
 
     func limitHit(_ limit: Limit) { loop.limitHit(limit) }
 
-    func close(_ code: CloseCode) { close(code, reason: "") }
+    func close(_ code: CloseCode, because sentence: String) { close(code, reason: sentence) }
 }
 
 extension Dispatch {

@@ -23,8 +23,9 @@ package struct TrustedProxies: Sendable {
     /// - Parameter peer: The other end of the connection.
     package func client(of peer: SocketAddress?, _ headers: HTTPHeaders) -> String? {
         guard var client = peer?.ipAddress, !networks.isEmpty else { return peer?.ipAddress }
+        guard headers["x-forwarded-for"].allSatisfy({ ByteString($0).isASCII }) else { return client }
         for hop in headers[canonicalForm: "x-forwarded-for"].reversed() {
-            guard trusts(client), let address = Network.address(in: String(hop)) else { break }
+            guard trusts(client), let address = Network.address(in: ByteString(String(hop))) else { break }
             client = address
         }
         return client
@@ -41,10 +42,10 @@ private struct Network {
     private let bits: Int
 
     init?(_ text: String) {
-        let parts = text.parts(at: "/")
-        guard let first = parts.first, let bytes = Self.bytes(of: first), parts.count <= 2 else { return nil }
+        let parts = ByteString(text).parts(at: "/")
+        guard let first = parts.first, let bytes = Self.bytes(of: first.string), parts.count <= 2 else { return nil }
         let most = bytes.count * 8
-        guard let bits = parts.count == 1 ? most : Int(parts[1]), (0...most).contains(bits) else { return nil }
+        guard let bits = parts.count == 1 ? most : Int(parts[1].string), (0...most).contains(bits) else { return nil }
         self.bytes = bytes
         self.bits = bits
     }
@@ -58,10 +59,10 @@ private struct Network {
     }
 
     /// The address of a hop in canonical form; some proxies add a port.
-    static func address(in hop: String) -> String? {
+    static func address(in hop: ByteString) -> String? {
         let hasPort = hop.begins(with: "[") || hop.utf8.count { $0 == UInt8(ascii: ":") } == 1
         let host = hasPort ? Loopback.host(of: hop) : hop
-        return (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress
+        return (try? SocketAddress(ipAddress: host.string, port: 0))?.ipAddress
     }
 
     private static func bytes(of address: String) -> [UInt8]? {

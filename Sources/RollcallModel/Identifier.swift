@@ -8,7 +8,9 @@
 /// Braces are excluded because Redis Cluster uses them for hash tags.
 public struct Identifier<Kind>: Hashable, Comparable, Sendable {
     /// The name, unchanged.
-    public let text: String
+    public var text: String { bytes.string }
+
+    package let bytes: ByteString
 
     /// The maximum length of a name in bytes of UTF-8.
     public static var maximumBytes: Int { 128 }
@@ -16,16 +18,17 @@ public struct Identifier<Kind>: Hashable, Comparable, Sendable {
     /// Creates an identifier from a name, which is not changed.
     ///
     /// - Throws: ``InvalidIdentifier`` if the text violates one of these rules.
-    public init(_ text: String) throws(InvalidIdentifier) {
-        var text = text
-        text.makeContiguousUTF8()
-        try Self.check(text)
-        self.text = text
+    public init(_ text: String) throws(InvalidIdentifier) { try self.init(ByteString(text)) }
+
+    /// - Throws: ``InvalidIdentifier``, as for a `String`.
+    package init(_ bytes: ByteString) throws(InvalidIdentifier) {
+        try Self.check(bytes.string)
+        self.bytes = bytes
     }
 
     private static func check(_ text: String) throws(InvalidIdentifier) {
         guard (1...maximumBytes).contains(text.utf8.count) else {
-            throw InvalidIdentifier(reason: text.isEmpty ? .empty : .tooLong)
+            throw InvalidIdentifier(reason: text.utf8.isEmpty ? .empty : .tooLong)
         }
         // Most names are ASCII and need no Unicode lookups.
         guard !text.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != 0x7B && $0 != 0x7D }) else { return }
@@ -36,13 +39,7 @@ public struct Identifier<Kind>: Hashable, Comparable, Sendable {
         }
     }
 
-    public static func == (left: Self, right: Self) -> Bool { TextBytes.areSame(left.text, right.text) }
-
-    public static func < (left: Self, right: Self) -> Bool { TextBytes.precedes(left.text, right.text) }
-
-    public func hash(into hasher: inout Hasher) {
-        TextBytes.combine(text, into: &hasher)
-    }
+    public static func < (left: Self, right: Self) -> Bool { left.bytes < right.bytes }
 }
 
 extension Identifier: CustomStringConvertible {

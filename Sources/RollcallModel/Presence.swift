@@ -86,10 +86,10 @@ extension Presence: Codable {
     /// Reads a presence. An unknown status, from a later version, counts as `offline`; the other fields count.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        let status = try container.decode(String.self, forKey: .status)
+        let status = ByteString(try container.decode(String.self, forKey: .status))
         self.init(
             user: try container.decode(UserID.self, forKey: .user),
-            status: PresenceStatus(rawValue: status) ?? .offline,
+            status: PresenceStatus(word: status) ?? .offline,
             lastSeen: try container.decodeIfPresent(Timestamp.self, forKey: .lastSeen),
             updatedAt: try container.decodeIfPresent(Timestamp.self, forKey: .updatedAt),
             version: try container.decode(Int64.self, forKey: .version))

@@ -62,14 +62,14 @@ extension KeyNames {
     public func besideLeases(_ incarnation: Incarnation) -> Incarnation {
         // Six digits give 1,000 times as many names as there are slots.
         let (count, names) = (6, 1 << 24)
-        let head = incarnation.name.dropLast(count)
-        let drawn = Int(incarnation.name.suffix(count), radix: 16) ?? 0
-        let (slot, begun) = (KeySlot.of(workers), KeySlot.Checksum(of: head.utf8))
+        let head = Array(incarnation.name.utf8.dropLast(count))
+        let drawn = Int(String(decoding: incarnation.name.utf8.suffix(count), as: UTF8.self), radix: 16) ?? 0
+        let (slot, begun) = (KeySlot.of(workers), KeySlot.Checksum(of: head))
         for number in drawn..<drawn + names {
             let tail = (1...count).map { Self.hexadecimal[number >> (4 * (count - $0)) & 15] }
             var checksum = begun
             for digit in tail { checksum.add(digit) }
-            if checksum.slot == slot { return Incarnation(name: head + String(decoding: tail, as: UTF8.self)) }
+            if checksum.slot == slot { return Incarnation(name: ByteString(decoding: head + tail)) }
         }
         return incarnation
     }

@@ -22,9 +22,9 @@ public struct CannotServe: Error, CustomStringConvertible {
     }
 
     /// - Parameter refusal: Redis's error text. Its first word is the kind of error.
-    static func refused(_ refusal: String, at location: RedisDeployment) -> CannotServe {
+    static func refused(_ refusal: ByteString, at location: RedisDeployment) -> CannotServe {
         let advice =
-            switch refusal.prefix(while: { $0 != " " }) {
+            switch refusal.cut(at: " ")?.before {
             case "NOREPLICAS":
                 "it has fewer replicas than required (min-replicas-to-write, min-replicas-max-lag). Check that they "
                     + "run and replicate (INFO replication), or lower min-replicas-to-write"
@@ -44,7 +44,7 @@ public struct CannotServe: Error, CustomStringConvertible {
         guard case .server? = reason?.code, let refusal = reason?.reply else {
             return noRedis(location, reason: reason)
         }
-        if refusal.lowercased().begins(with: "err unknown ") {
+        if reason?.isUnknownCommand == true {
             return CannotServe(
                 description:
                     "the Redis at \(location) does not know a command that a worker needs (\(refusal)): it is older "

@@ -200,7 +200,8 @@ final class World: @unchecked Sendable {
         session.tell(
             .members(
                 .init(
-                    conversation: conversation, users: users.map { .init(user: $0, name: names[$0]) },
+                    conversation: conversation,
+                    users: users.map { .init(user: $0, name: names[$0].map(ByteString.init)) },
                     count: users.count)))
         if !users.isEmpty { session.tell(.presence(users.map(presence))) }
     }

@@ -54,6 +54,7 @@ public struct Worker: Service {
     /// - Throws: ``CannotServe`` if a port is taken or Redis does not answer at startup; ``ConfigurationProblems``.
     public func run() async throws {
         OpenFileLimit.raise()
+        warnOfSecrets()
         var auth = configuration.auth
         auth.maxLifetime = auth.maxLifetime ?? configuration.presence.retention
         let authenticator = try Authenticator(auth, logger: Authenticator.logger.kept(in: events))
@@ -76,6 +77,14 @@ public struct Worker: Service {
             throw Self.explained(error)
         }
         try await group.shutdownGracefully()
+    }
+
+    private func warnOfSecrets() {
+        let findings = HostChecks(configuration: configuration, wrong: [], file: nil).files
+        for finding in findings where finding.verdict == .warning {
+            logger.warning(
+                "a secret is at risk", metadata: ["reason": "\(finding.found)", "advice": "\(finding.advice ?? "")"])
+        }
     }
 
     /// The certificate of a port; `nil` without TLS.
@@ -139,7 +148,7 @@ public struct Worker: Service {
                 configuration.admin.host.contains(":") ? "[\(configuration.admin.host)]" : configuration.admin.host
             onReady(
                 Ready(
-                    incarnation: node.incarnation?.name ?? configuration.worker.id,
+                    incarnation: node.incarnation?.name.string ?? configuration.worker.id,
                     edge: edgeURL.withLockedValue { $0 }, admin: "\(scheme)://\(host):\(address.port ?? 0)"))
         }
         try await admin.run {

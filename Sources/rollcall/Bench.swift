@@ -229,7 +229,7 @@ private struct RawDevice {
         try socket.write(Array(lines.joined(separator: "\r\n").utf8))
         let answer = try socket.read(through: "\r\n\r\n")
         guard answer.hasPrefix("HTTP/1.1 101 ") else { throw BenchFailure("the worker opened no WebSocket: \(answer)") }
-        try socket.write(Self.frame(.hello(.init(token: user, device: "bench"))))
+        try socket.write(Self.frame(.hello(.init(token: ByteString(user), device: "bench"))))
         let joined = MessageID.integer(1)
         try socket.write(Self.frame(.join(conversation, presence: false), id: joined))
         while case (let message, _) = try receive(), message != .ack(joined) {}

@@ -32,6 +32,9 @@ struct AdminOptions: ParsableArguments {
     @Option(help: "The private key (PEM) of --certificate.", completion: .file())
     var privateKey: String?
 
+    @Flag(help: "Allow http:// to another machine, although everybody on the way can read the token.")
+    var insecure = false
+
     private var address: HTTPAddress? { HTTPAddress(admin).flatMap { $0.uri == "/" ? $0 : nil } }
 
     func validate() throws {
@@ -40,6 +43,10 @@ struct AdminOptions: ParsableArguments {
         }
         guard let address else {
             throw ValidationError("--admin \(admin) is not an address such as http://127.0.0.1:8081")
+        }
+        guard insecure || address.isSecure || Loopback.contains(address.host) else {
+            throw ValidationError(
+                "\(address) would send the token unencrypted to another machine: use https://, or --insecure")
         }
         let option = authority != nil ? "--authority" : certificate != nil ? "--certificate" : nil
         if let option, !address.isSecure {
@@ -297,12 +304,12 @@ extension AdminWorker {
 
     /// Where the worker runs.
     fileprivate var place: String {
-        [host, pid.map { "pid \($0)" }, edge].compactMap { $0 }.joined(separator: ", ")
+        [host?.string, pid.map { "pid \($0)" }, edge?.string].compactMap { $0 }.joined(separator: ", ")
     }
 
     fileprivate func cells(at time: Timestamp) -> [String] {
         [
-            incarnation, alive ? "alive" : "dead", lease(at: time),
+            incarnation.string, alive ? "alive" : "dead", lease(at: time),
             sessions.map { $0 == 1 ? "1 session" : "\($0) sessions" } ?? "",
             startedAt.map { "up \(time.since($0).spoken)" } ?? "", version.map { "version \($0)" } ?? "", place,
         ]
@@ -312,7 +319,7 @@ extension AdminWorker {
 extension AdminUser {
     fileprivate var lines: [String] {
         var facts = [
-            ["shown", presence.status.rawValue], ["stored", stored ?? "no record"], ["last seen", seen],
+            ["shown", presence.status.rawValue], ["stored", stored?.string ?? "no record"], ["last seen", seen],
             ["version", "\(presence.version)"], ["rule", rule.code],
         ]
         if let revoked { facts.append(["tokens", "revoked \(time.since(revoked).spoken) ago"]) }
@@ -337,7 +344,7 @@ extension AdminUser.Device {
             case "gone": ""
             default: standing
             }
-        return [device.text, state, standing, "since \(time.since(since).spoken)", worker.incarnation]
+        return [device.text, state, standing, "since \(time.since(since).spoken)", worker.incarnation.string]
             + (state == "gone" ? [] : [worker.lease(at: time), worker.place])
     }
 }

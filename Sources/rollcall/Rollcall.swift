@@ -23,12 +23,12 @@ struct Rollcall: AsyncParsableCommand {
     /// Splits arguments `--name=value` in two if the value begins with a character that combines with `=`, such as a
     /// combining mark. Otherwise ArgumentParser would not find the `=`.
     static func separated(_ arguments: [String]) -> [String] {
-        let options = arguments.prefix { !$0.isSame(as: "--") }
+        let options = arguments.prefix { ByteString($0) != "--" }
         return options.flatMap { argument in
-            guard argument.begins(with: "--"), let (name, value) = argument.cut(at: "="),
+            guard argument.hasPrefix("--"), let (name, value) = ByteString(argument).cut(at: "="),
                 argument.firstIndex(of: "=") != argument.utf8.firstIndex(of: UInt8(ascii: "="))
             else { return [argument] }
-            return [name, value]
+            return [name.string, value.string]
         } + arguments.dropFirst(options.count)
     }
 }

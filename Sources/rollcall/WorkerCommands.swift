@@ -27,8 +27,17 @@ struct ConfigurationOptions: ParsableArguments {
         let value: String
 
         init?(argument: String) {
-            guard let (key, value) = argument.cut(at: "="), !key.isEmpty else { return nil }
-            (self.key, self.value) = (key, value)
+            guard let (key, value) = ByteString(argument).cut(at: "="), !key.isEmpty else { return nil }
+            (self.key, self.value) = (key.string, value.string)
+        }
+    }
+
+    func validate() throws {
+        if overrides.contains(where: { $0.key == "redis.url" && WorkerConfiguration.hasPassword(redisURL: $0.value) }) {
+            throw ValidationError(
+                "--set redis.url has a password, which every user of this machine can read in the list of processes: "
+                    + "write it to the file of redis.password_file, or set ROLLCALL_REDIS_URL or the configuration file"
+            )
         }
     }
 

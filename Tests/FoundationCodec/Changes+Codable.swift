@@ -15,7 +15,7 @@ extension TypingChange: Codable {
             typing: try fields.decode(Bool.self, forKey: .typing),
             expiresIn: try fields.decodeIfPresent(Int64.self, forKey: .expiresIn),
             at: try fields.decode(Timestamp.self, forKey: .at),
-            name: try fields.decodeIfPresent(String.self, forKey: .name))
+            name: try fields.decodeIfPresent(ByteString.self, forKey: .name))
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -31,18 +31,12 @@ extension TypingChange: Codable {
 extension PresenceChange: Decodable {
     private enum Key: String, CodingKey {
         case status
-        case shownVersion = "shown_version"
-        case shownAt = "shown_at"
     }
 
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Key.self)
         _ = try fields.decode(PresenceStatus.self, forKey: .status)
         self.init(try Presence(from: decoder))
-        guard let version = try fields.decodeIfPresent(Int64.self, forKey: .shownVersion),
-            let at = try fields.decodeIfPresent(Timestamp.self, forKey: .shownAt)
-        else { return }
-        shown = ShownChange(version: version, at: at, record: presence.version)
     }
 }
 
@@ -60,7 +54,7 @@ extension MemberChange: Decodable {
         let user = try fields.decode(UserID.self, forKey: .user)
         let count = try fields.decodeIfPresent(Int.self, forKey: .count)
         if try fields.decode(Bool.self, forKey: .member) {
-            self = .member(user, name: try fields.decodeIfPresent(String.self, forKey: .name) ?? "", count: count)
+            self = .member(user, name: try fields.decodeIfPresent(ByteString.self, forKey: .name) ?? "", count: count)
         } else {
             self = .removed(user, count: count)
         }

@@ -37,10 +37,10 @@ extension ClientMessage {
         case "hello":
             self = .hello(
                 Hello(
-                    token: try fields.decode(String.self, forKey: .token),
+                    token: try fields.decode(ByteString.self, forKey: .token),
                     device: try fields.decodeIfPresent(DeviceID.self, forKey: .device),
                     state: try fields.decodeIfPresent(DeviceState.self, forKey: .state) ?? .active))
-        case "token": self = .token(try fields.decode(String.self, forKey: .token))
+        case "token": self = .token(try fields.decode(ByteString.self, forKey: .token))
         case "state": self = .state(try fields.decode(DeviceState.self, forKey: .state))
         case "watch": self = .watch(try fields.decode([UserID].self, forKey: .users))
         case "unwatch": self = .unwatch(try fields.decode([UserID].self, forKey: .users))
@@ -108,7 +108,7 @@ extension MessageID: Codable {
         } else if let number = try? container.decode(Double.self) {
             self = Int64(exactly: number).map(Self.integer) ?? .number(number)
         } else {
-            let text = try container.decode(String.self)
+            let text = try container.decode(ByteString.self)
             guard text.utf8.count <= Self.maximumBytes else {
                 throw DecodingError.dataCorruptedError(in: container, debugDescription: "an id has at most 64 bytes")
             }

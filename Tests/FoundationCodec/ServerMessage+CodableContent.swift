@@ -12,8 +12,8 @@ extension ServerMessage.Welcome: Codable {
         self.init(
             user: try fields.decode(UserID.self, forKey: .user),
             device: try fields.decode(DeviceID.self, forKey: .device),
-            session: try fields.decode(String.self, forKey: .session),
-            worker: try fields.decode(String.self, forKey: .worker),
+            session: try fields.decode(ByteString.self, forKey: .session),
+            worker: try fields.decode(ByteString.self, forKey: .worker),
             time: try fields.decode(Timestamp.self, forKey: .time),
             ping: try fields.decode(Int64.self, forKey: .ping),
             typing: try fields.decode(ServerMessage.TypingTimes.self, forKey: .typing),
@@ -132,7 +132,7 @@ extension ServerMessage.Member: Codable {
         let fields = try decoder.container(keyedBy: Key.self)
         self.init(
             user: try fields.decode(UserID.self, forKey: .user),
-            name: try fields.decodeIfPresent(String.self, forKey: .name))
+            name: try fields.decodeIfPresent(ByteString.self, forKey: .name))
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -153,7 +153,7 @@ extension ServerMessage.Goodbye: Codable {
             reason: GoodbyeReason(rawValue: try fields.decode(String.self, forKey: .reason)),
             reconnect: try fields.decode(Bool.self, forKey: .reconnect),
             after: try fields.decodeIfPresent(Int64.self, forKey: .after),
-            to: try fields.decodeIfPresent(String.self, forKey: .to))
+            to: try fields.decodeIfPresent(ByteString.self, forKey: .to))
     }
 
     public func encode(to encoder: any Encoder) throws {

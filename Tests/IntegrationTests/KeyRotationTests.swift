@@ -35,7 +35,8 @@ struct KeyRotationTests {
         #expect(try await second.welcome()?.user == "bob")
 
         let forger = try await WireDevice(port: worker.port)
-        try await forger.send(.hello(.init(token: try await issuer.token("three", for: "bob"), device: "phone")))
+        try await forger.send(
+            .hello(.init(token: ByteString(try await issuer.token("three", for: "bob")), device: "phone")))
         #expect(try await forger.closed() == .badToken)
     }
 
@@ -49,13 +50,14 @@ struct KeyRotationTests {
         issuer.leave()
 
         let unknown = try await WireDevice(port: worker.port)
-        try await unknown.send(.hello(.init(token: try await issuer.token("two", for: "bob"), device: "phone")))
+        try await unknown.send(
+            .hello(.init(token: ByteString(try await issuer.token("two", for: "bob")), device: "phone")))
         #expect(try await unknown.closed() == .busy)
         #expect(unknown.messages.contains(.goodbye(.init(reason: .busy, reconnect: true, after: 2000))))
 
         let known = try await WireDevice(port: worker.port)
         try await known.hello(token: try await issuer.token("one", for: "carol"), device: "phone")
-        let answer = try await first.ask(.token(try await issuer.token("two", for: "alice")))
+        let answer = try await first.ask(.token(ByteString(try await issuer.token("two", for: "alice"))))
         #expect(answer?.code == .unavailable)
         #expect(first.close == nil)
     }
@@ -69,12 +71,13 @@ struct KeyRotationTests {
         let (renewed, left) = (try await WireDevice(port: worker.port), try await WireDevice(port: worker.port))
         try await renewed.hello(token: brief, device: "phone")
         try await left.hello(token: brief, device: "tablet")
-        #expect(try await renewed.ask(.token(try await issuer.token("one", for: "alice", lifetime: 60))) == nil)
+        #expect(
+            try await renewed.ask(.token(ByteString(try await issuer.token("one", for: "alice", lifetime: 60)))) == nil)
         #expect(try await left.closed() == .tokenExpired)
         #expect(left.messages.contains(.goodbye(.init(reason: .expired, reconnect: true))))
         try await renewed.look()
         #expect(renewed.close == nil)
-        try await renewed.send(.token(try await issuer.token("one", for: "mallory")))
+        try await renewed.send(.token(ByteString(try await issuer.token("one", for: "mallory"))))
         #expect(try await renewed.closed() == .badToken)
     }
 }

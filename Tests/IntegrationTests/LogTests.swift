@@ -4,6 +4,7 @@
 import Foundation
 import Harness
 import RollcallClient
+import RollcallModel
 import TestSupport
 import Testing
 
@@ -123,14 +124,14 @@ extension LogTests {
         try await device.ask(.watch(["slartibartfast"]))
         try await device.ask(.typing("jabberwock", true))
         try await redis.publish(#"{"user":"zebediah","typing":"perhaps"}"#, to: "typing:{jabberwock}")
-        try await device.ask(.token(token))
+        try await device.ask(.token(ByteString(token)))
         try await device.send(.goodbye)
         _ = try await device.closed()
     }
 
     private func refused(_ worker: WorkerProcess, token: String) async throws {
         let stranger = try await WireDevice(port: worker.port)
-        try await stranger.send(.hello(.init(token: token, device: "quixotic")))
+        try await stranger.send(.hello(.init(token: ByteString(token), device: "quixotic")))
         #expect(try await stranger.closed() == .badToken)
     }
 

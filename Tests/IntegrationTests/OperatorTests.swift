@@ -3,6 +3,7 @@
 import Foundation
 import Harness
 import RollcallClient
+import RollcallModel
 import TestSupport
 import Testing
 
@@ -235,7 +236,7 @@ struct OperatorTests {
         #expect(try await rollcall("send-away", "alice", "--revoke", at: deployment.workers[1]).code == 0)
         #expect(try await phone.closed() == .sentAway)
         let again = try await WireDevice(port: deployment.workers[1].port)
-        try await again.send(.hello(.init(token: old, device: "iphone")))
+        try await again.send(.hello(.init(token: ByteString(old), device: "iphone")))
         #expect(try await again.closed() == .badToken)
         // Tokens contain the second in which they were issued.
         let second = Int(Date.now.timeIntervalSince1970)

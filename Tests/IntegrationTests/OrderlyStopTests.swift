@@ -3,6 +3,7 @@
 import Foundation
 import Harness
 import RollcallClient
+import RollcallModel
 import TestSupport
 import Testing
 
@@ -70,7 +71,7 @@ struct OrderlyStopTests {
         #expect(try await device.closed() == .draining)
         let goodbyes = device.messages.compactMap { if case .goodbye(let goodbye) = $0 { goodbye } else { nil } }
         #expect(goodbyes.map(\.after) == [0])
-        return goodbyes.first?.to
+        return goodbyes.first?.to?.string
     }
 
     @Test("is not noticed by observers: its devices reconnect elsewhere")

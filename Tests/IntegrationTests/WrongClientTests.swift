@@ -3,6 +3,7 @@
 import Foundation
 import Harness
 import RollcallClient
+import RollcallModel
 import TestSupport
 import Testing
 
@@ -62,7 +63,7 @@ struct WrongClientTests {
         #expect(try await alice.welcome()?.user == "alice")
 
         let forger = try await WireDevice(port: port)
-        try await forger.send(.hello(.init(token: good.dropLast(4) + "AAAA", device: "tablet")))
+        try await forger.send(.hello(.init(token: ByteString(good.dropLast(4) + "AAAA"), device: "tablet")))
         #expect(try await forger.closed() == .badToken)
         let nobody = try await WireDevice(port: port)
         try await nobody.send(.hello(.init(token: "alice", device: "tablet")))
@@ -70,7 +71,7 @@ struct WrongClientTests {
 
         try await eventually("the brief token has expired") {
             let late = try await WireDevice(port: port)
-            try await late.send(.hello(.init(token: brief, device: "tablet")))
+            try await late.send(.hello(.init(token: ByteString(brief), device: "tablet")))
             try await eventually("an answer arrives") {
                 try await late.look()
                 return late.close != nil || !late.messages.isEmpty
@@ -104,7 +105,7 @@ struct WrongClientTests {
         let long = try await token(lifetime: "49h", secret: secret)
         let strict = try await Deployment(workers: 1, settings: usual)
         let refused = try await WireDevice(port: strict.workers[0].port)
-        try await refused.send(.hello(.init(token: long, device: "phone")))
+        try await refused.send(.hello(.init(token: ByteString(long), device: "phone")))
         #expect(try await refused.closed() == .badToken)
         let lenient = try await Deployment(workers: 1, settings: usual.merging(["auth.max_lifetime": "3d"]) { $1 })
         let welcomed = try await WireDevice(port: lenient.workers[0].port)

@@ -23,7 +23,8 @@ extension TwinRedis {
             published.append(.members(.reset, of: conversation))
             endTyping(in: conversation) { $0 != user }
         }
-        published.append(.members(.member(user, name: name, count: memberNames[conversation]?.count), of: conversation))
+        published.append(
+            .members(.member(user, name: ByteString(name), count: memberNames[conversation]?.count), of: conversation))
     }
 
     /// Removes a member and ends their typing. No effect if the conversation is not managed.

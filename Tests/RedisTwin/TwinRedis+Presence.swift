@@ -56,7 +56,8 @@ extension TwinRedis {
     /// Revokes the tokens issued for the user before `moment`, or before now.
     @discardableResult
     public mutating func revokeTokens(of user: UserID, issuedBefore moment: Timestamp? = nil) -> Timestamp {
-        let revoked = planted.contains(.revokesByRedisClock) ? time : moment ?? hostTime ?? time
+        let moment = planted.contains(.revokesByRedisClock) ? time : moment ?? hostTime ?? time
+        let revoked = max(revocations[user]?.read(at: time) ?? moment, moment)
         revocations[user] = Expiring(value: revoked, expires: time.advanced(by: settings.retention))
         return revoked
     }
@@ -125,7 +126,7 @@ extension TwinRedis {
         _ old: DeviceRecord, takenOverBy write: DeviceWrite
     ) -> DeviceWritten.PreviousSession? {
         guard !write.isOfSession(in: old), old.state != nil else { return nil }
-        return .init(incarnation: old.incarnation, session: "\(old.began.milliseconds)-\(old.session)")
+        return .init(incarnation: old.incarnation, session: ByteString("\(old.began.milliseconds)-\(old.session)"))
     }
 }
 
@@ -166,7 +167,7 @@ extension TwinRedis {
         for forgotten in longGone(record.devices, besides: name.device) { record.devices[forgotten] = nil }
         var expires = presences[name.user]?.expires
         if isVisible {
-            (record.lastSeen, record.updatedAt, record.shown) = (seenNow, time, nil)
+            (record.lastSeen, record.updatedAt) = (seenNow, time)
             record.version = max(record.version + 1, time.milliseconds)
             let presence = record.asWritten
             published.append(

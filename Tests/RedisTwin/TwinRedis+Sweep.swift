@@ -68,5 +68,5 @@ extension TwinRedis {
 }
 
 extension SessionName {
-    fileprivate var order: (UserID, DeviceID, String) { (user, device, session.random) }
+    fileprivate var order: (UserID, DeviceID, ByteString) { (user, device, session.random) }
 }

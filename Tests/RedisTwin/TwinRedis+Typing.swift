@@ -60,8 +60,10 @@ extension TwinRedis {
     }
 
     /// Redis's order is undefined; the twin's must be deterministic.
-    private func some(_ members: [UserID: String], _ most: Int) -> [UserID: String] {
-        Dictionary(uniqueKeysWithValues: members.sorted { $0.key < $1.key }.prefix(most).map { ($0.key, $0.value) })
+    private func some(_ members: [UserID: String], _ most: Int) -> [UserID: ByteString] {
+        Dictionary(
+            uniqueKeysWithValues: members.sorted { $0.key < $1.key }.prefix(most).map { ($0.key, ByteString($0.value)) }
+        )
     }
 
     private func typists(in conversation: ConversationID) -> [RoomSnapshot.Entry] {
@@ -70,7 +72,8 @@ extension TwinRedis {
             ends[member.user] = max(ends[member.user] ?? end, end)
         }
         return ends.sorted { $0.key < $1.key }.map {
-            RoomSnapshot.Entry(user: $0.key, expiry: $0.value, name: displayName(of: $0.key, in: conversation))
+            RoomSnapshot.Entry(
+                user: $0.key, expiry: $0.value, name: displayName(of: $0.key, in: conversation).map(ByteString.init))
         }
     }
 }
@@ -115,7 +118,7 @@ extension TwinRedis {
             value: typing.map(\.device), expires: last)
         let change = TypingChange(
             user: user, typing: true, expiresIn: last.since(time).milliseconds, at: time,
-            name: displayName(of: user, in: conversation))
+            name: displayName(of: user, in: conversation).map(ByteString.init))
         published.append(.typing(change, in: conversation))
     }
 

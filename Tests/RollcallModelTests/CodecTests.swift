@@ -83,7 +83,7 @@ import Testing
     func idLength() throws {
         let longest = String(repeating: "é", count: 32)
         let ping = try codec.request(from: Data(#"{"type":"ping","id":"\#(longest)"}"#.utf8))
-        #expect(ping.id == .text(longest))
+        #expect(ping.id == .text(ByteString(longest)))
         let error = try #require(throws: MessageError.self) {
             try codec.request(from: Data(#"{"type":"ping","id":"\#(longest)x"}"#.utf8))
         }

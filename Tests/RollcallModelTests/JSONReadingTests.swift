@@ -61,7 +61,7 @@ import Testing
         "half of a surrogate pair is JSON, but not valid text",
         arguments: [#""\ud83d""#, #""\ude00""#, #""\ud83dx""#, #""\ud83d\n""#, #""\ud83d\ud83d""#, #""\ud83d\u0041""#])
     func halfSurrogates(text: String) throws {
-        #expect(throws: UnexpectedJSON.self) { try read(text, as: String.self) }
+        #expect(throws: UnexpectedJSON.self) { try read(text, as: ByteString.self) }
         let codec = MessageCodec()
         let error = #expect(throws: MessageError.self) {
             try codec.request(from: #"{"type":"leave","id":1,"conversation":\#(text)}"#.utf8)

@@ -285,10 +285,10 @@ export class Connection {
     });
     on("open", () => this.#greet());
     on("message", ({ data }) => this.#received(data));
-    on("close", ({ code }) => {
+    on("close", ({ code, reason }) => {
       if (this.#stage === "opening") this.#attemptFailed();
       // 1006 is what a browser reports if there was no close frame.
-      else this.#lost(code === 1006 ? null : code);
+      else this.#lost(code === 1006 ? null : code, reason);
     });
     this.#attemptBegan = performance.now();
     this.#deadline = this.#attemptBegan + this.#route.timeout(this.#options.connectTimeout);
@@ -344,10 +344,10 @@ export class Connection {
     this.#follow(this.#route.connectFailed());
   }
 
-  #lost(code) {
+  #lost(code, reason = "") {
     const duration = this.#stage === "connected" ? performance.now() - this.#connectedAt : 0;
     this.#end();
-    this.#follow(this.#route.connectionEnded(code, duration, this.#tokenAge));
+    this.#follow(this.#route.connectionEnded(code, duration, this.#tokenAge, reason));
   }
 
   /** @param next what `Route` decided */
@@ -385,9 +385,18 @@ export class Connection {
     const token = await this.#freshToken().catch(() => this.#token);
     if (attempt !== this.#attempt || this.#stage !== "connected") return;
     if (tokenExpiry(token) > tokenExpiry(this.#token)) {
-      this.#keepToken(token);
+      this.#renewal = null;
       this.#engine.tokenRenewed(token);
-    }
+    } else this.#scheduleRenewal();
+  }
+
+  /**
+   * The worker has answered a fresh token. Until it is accepted, the present one stays in use, also for the next
+   * connection. If it is refused for good, the app is asked again.
+   */
+  renewalAnswered(token, isAccepted) {
+    if (this.#stage !== "connected") return;
+    if (isAccepted) this.#keepToken(token);
     this.#scheduleRenewal();
   }
 }

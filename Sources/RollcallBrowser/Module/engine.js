@@ -421,7 +421,7 @@ export class Engine {
         this.#tidy(message.conversation);
         break;
       }
-      case "ack": this.outbox.acknowledged(message.id)?.stop?.end(true); break;
+      case "ack": this.#answered(this.outbox.acknowledged(message.id) ?? {}, true); break;
       case "error": this.#errorReceived(message, now); break;
     }
     this.changed();
@@ -442,9 +442,14 @@ export class Engine {
     if (conversation !== undefined) {
       if (isFinal) this.#rooms.get(conversation)?.refused(error);
       this.#tidy(conversation);
-    } else if (stop) stop.end(false);
-    else if (get) {
-      if (isFinal) this.people.readRefused(get);
-    } else if (isFinal && !token) this.#report(error);
+    } else if (stop || token) {
+      if (isFinal) this.#answered(refused, false);
+    } else if (isFinal) get ? this.people.readRefused(get) : this.#report(error);
+  }
+
+  /** The end of typing is published, or a fresh token is taken; or not. */
+  #answered({ stop, token }, isAccepted) {
+    stop?.end(isAccepted);
+    if (token) this.connection.renewalAnswered(token, isAccepted);
   }
 }

@@ -139,12 +139,15 @@ export const GOODBYE_CLOSE_CODES = new Map([
   ["replaced", 4104], ["expired", TOKEN_EXPIRED], ["limit", 4105], ["sent_away", 4106],
 ]);
 
+/** A sentence with what the worker says of it, if it says anything. */
+export function because(sentence, reason) { return reason ? `${sentence} (${reason})` : sentence; }
+
 /** The error for a connection that the worker closed for good. */
-export function closeCodeError(closeCode) {
+export function closeCodeError(closeCode, reason = "") {
   /** @type {any[]} */
   const [code, message] = CLOSE_CODE_ERRORS.get(closeCode)
     ?? ["refused", `the worker ended the session with code ${closeCode}`];
-  return new RollcallError(code, message, { closeCode });
+  return new RollcallError(code, closeCode === 4100 || closeCode === 4102 ? because(message, reason) : message, { closeCode });
 }
 
 /** The error that a worker's `error` message reports. */

@@ -1,7 +1,7 @@
 // Where and when to connect next, or whether to give up: the app's URLs, where a worker sent this device, and pauses.
 
 import {
-  clamp, closeCodeError, GOODBYE_CLOSE_CODES, MINUTE, RollcallError, SECOND, TOKEN_EXPIRED,
+  because, clamp, closeCodeError, GOODBYE_CLOSE_CODES, MINUTE, RollcallError, SECOND, TOKEN_EXPIRED,
 } from "./messages.js";
 
 /** Exponential backoff with full jitter, so that the clients of a worker that stopped do not all return together. */
@@ -67,6 +67,8 @@ export class Route {
   #goodbye = null;
   /** Whether close code 4101 made the client ask for a fresh token, and no welcome has arrived since. */
   #isRefreshed = false;
+  /** How often workers did not have the token's key since the last welcome. */
+  #unknownKeys = 0;
 
   /**
    * Shuffles the addresses, so that the clients of several workers spread over them.
@@ -96,7 +98,7 @@ export class Route {
 
   welcomed() {
     this.#isRefreshed = false;
-    this.#failures = 0;
+    this.#failures = this.#unknownKeys = 0;
   }
 
   /** The token callback threw or did not answer. The client retries unless the error says that a retry cannot help. */
@@ -122,20 +124,25 @@ export class Route {
    * @param {number | null} code the close code; null if the connection was lost
    * @param {number} duration how long the connection had lasted since its welcome
    * @param {number} tokenAge how long ago the app gave the token
+   * @param {string} reason what the worker says of it; may be empty
    */
-  connectionEnded(code, duration, tokenAge) {
+  connectionEnded(code, duration, tokenAge, reason) {
     const goodbye = this.#goodbye;
     this.#goodbye = null;
     if (code === TOKEN_EXPIRED) return this.#tokenExpired(tokenAge);
-    if (code >= 4100 && code <= 4199) return { error: closeCodeError(code) };
+    if (code >= 4100 && code <= 4199) return { error: closeCodeError(code, reason) };
     if (goodbye && !goodbye.reconnect) return { error: closeCodeError(GOODBYE_CLOSE_CODES.get(goodbye.reason) ?? code) };
     this.#leave(goodbye?.to);
     if (duration >= Route.STEADY) this.#backoff.failures = 0;
     const pause = this.#backoff.failed();
     const error = code === null
       ? new RollcallError("connection_lost", "the connection was lost")
-      : new RollcallError("asked", "the worker closed the connection", { closeCode: code });
-    return { after: Number.isFinite(goodbye?.after) ? clamp(goodbye.after, 0, Route.LONGEST_WAIT) : pause, error };
+      : new RollcallError(
+        "asked", because("the worker closed the connection", reason || goodbye?.reason), { closeCode: code });
+    // A key that workers lack for long may be gone for good, and the app have a token with another by now.
+    if (goodbye?.reason === "unknown_key") this.#unknownKeys += 1;
+    const freshToken = goodbye?.reason === "unknown_key" && this.#unknownKeys % 2 === 0;
+    return { freshToken, after: Number.isFinite(goodbye?.after) ? clamp(goodbye.after, 0, Route.LONGEST_WAIT) : pause, error };
   }
 
   #tokenExpired(age) {

@@ -317,7 +317,7 @@ extension Connection: WireOwner {
     func wireOpened(_ wire: any Wire) {
         guard case .opening(let current) = stage, wire === current, let token else { return }
         stage = .greeting(wire)
-        send([ClientRequest(.hello(.init(token: token.text, device: device, state: engine.deviceState)))])
+        send([ClientRequest(.hello(.init(token: ByteString(token.text), device: device, state: engine.deviceState)))])
         engine.connectionOpened()
     }
 
@@ -366,7 +366,8 @@ extension Connection: WireOwner {
             .connected(wire, liveness, since: now),
             .connected(
                 Session(
-                    user: welcome.user, device: welcome.device, session: welcome.session, worker: welcome.worker)))
+                    user: welcome.user, device: welcome.device, session: welcome.session.string,
+                    worker: welcome.worker.string)))
         planRefresh()
     }
 }
@@ -411,8 +412,20 @@ extension Connection {
     /// - Parameter fresh: `nil` if the app gave no token. The old one is still valid for a while.
     private func refreshed(_ fresh: String?) {
         if let fresh, isFresher(fresh) {
-            token = (fresh, now)
+            refreshTime = nil
             engine.tokenRefreshed(fresh)
+        } else {
+            refreshTime = now + TokenLife.pause
+            engine.changed()
+        }
+    }
+
+    /// Handles the worker's answer to a fresh token. Until it is accepted, the present one stays in use, also for the next
+    /// connection; if it is refused for good, the app is asked again.
+    func freshTokenAnswered(_ fresh: String, accepted: Bool) {
+        guard case .connected = stage else { return }
+        if accepted {
+            token = (fresh, now)
             planRefresh()
         } else {
             refreshTime = now + TokenLife.pause

@@ -468,7 +468,11 @@ extension Engine {
             outbox.removed(from: conversation, at: now, using: &random)
             refused(conversation, RollcallError(.notAMember, "the user is no longer a member"))
         case .ack(let id):
-            if case .stop(let stop) = outbox.acknowledged(id) { end(stop, published: true) }
+            switch outbox.acknowledged(id) {
+            case .stop(let stop): end(stop, published: true)
+            case .token(let token): connection.freshTokenAnswered(token, accepted: true)
+            case .watch, .join, .get, .state, nil: break
+            }
         case .error(let error):
             refused(error)
         case .welcome, .goodbye, .pong:
@@ -488,7 +492,7 @@ extension Engine {
         case .join(let conversation): refused(conversation, isFinal ? RollcallError(error) : nil)
         case .get(let users): if isFinal { people.readRefused(users) }
         case .stop(let stop): end(stop, published: false)
-        case .token: break  // The worker ends the session when the old token expires; then the client reconnects.
+        case .token(let token): if isFinal { connection.freshTokenAnswered(token, accepted: false) }
         case .watch, .state: if isFinal { report(RollcallError(error)) }
         }
     }

@@ -207,7 +207,7 @@ extension Outbox {
         takeSignals(allowance, into: &taken)
         if let token, room() > 0 {
             lastToken = ask(.token(token))
-            taken.append(ClientRequest(.token(token), id: lastToken))
+            taken.append(ClientRequest(.token(ByteString(token)), id: lastToken))
             (self.token, again.token) = (nil, nil)
         }
         if let state, state != stateTold, room() > 0 {

@@ -98,7 +98,7 @@ final class Room {
         guard let list else { return }
         let people = list.users.map {
             Member(
-                user: $0.user, name: engine.names.name(of: $0.user) ?? $0.name,
+                user: $0.user, name: engine.names.name(of: $0.user) ?? $0.name?.string,
                 presence: engine.people.latest(of: $0.user))
         }
         isComplete = isComplete || people.allSatisfy { $0.presence != nil }

@@ -7,7 +7,8 @@ package enum Ending {
     case notReached((any Error)?)
     /// The connection ended without a close frame, or nothing arrived for too long.
     case lost((any Error)?)
-    case closed(CloseCode)
+    /// The worker's sentence may be empty.
+    case closed(CloseCode, because: String = "")
 }
 
 /// Pauses between attempts: exponential with full jitter, so that the clients of a lost worker do not all reconnect at
@@ -72,6 +73,8 @@ struct Route {
     private var goodbye: ServerMessage.Goodbye?
     /// Whether a fresh token was requested after close code 4101, and no welcome has arrived since.
     private var refreshed = false
+    /// How often workers did not have the token's key since the last welcome.
+    private var unknownKeys = 0
 
     /// For a worker that is reached without an address.
     init(_ options: ClientOptions) {
@@ -116,7 +119,7 @@ struct Route {
 
     mutating func welcomed() {
         refreshed = false
-        failures = 0
+        (failures, unknownKeys) = (0, 0)
     }
 
     mutating func goodbyeReceived(_ goodbye: ServerMessage.Goodbye) {
@@ -143,16 +146,17 @@ struct Route {
         case .lost(let error):
             let reason = RollcallError(.connectionLost, "the connection was lost", underlying: error)
             return connectionEnded(goodbye, held: held, because: reason, using: &random)
-        case .closed(.tokenExpired):
+        case .closed(.tokenExpired, _):
             let error = RollcallError(closedWith: .tokenExpired)
             if refreshed, tokenAge <= Self.freshness { return .giveUp(error) }
             refreshed = true
             leave(for: nil)
             return .retry(after: .zero, freshToken: true, because: error)
-        case .closed(let code) where !code.mayReconnect:
-            return .giveUp(RollcallError(closedWith: code))
-        case .closed(let code):
-            let reason = RollcallError(.asked, "the worker closed the connection", closeCode: code)
+        case .closed(let code, let sentence) where !code.mayReconnect:
+            return .giveUp(RollcallError(closedWith: code, sentence))
+        case .closed(let code, let sentence):
+            let why = sentence.isEmpty ? goodbye?.reason.rawValue ?? "" : sentence
+            let reason = RollcallError(.asked, "the worker closed the connection", because: why, closeCode: code)
             return connectionEnded(goodbye, held: held, because: reason, using: &random)
         }
     }
@@ -175,11 +179,14 @@ struct Route {
         _ goodbye: ServerMessage.Goodbye?, held: Duration, because reason: RollcallError, using random: inout Jitter
     ) -> Next {
         if let goodbye, !goodbye.reconnect { return .giveUp(RollcallError(goodbye)) }
-        leave(for: goodbye?.to.flatMap(WorkerAddress.init))
+        leave(for: goodbye?.to.flatMap { WorkerAddress($0.string) })
         if held >= Self.steady { backoff.reset() }
         let pause = backoff.failed(using: &random)
+        // A key that workers lack for long may be gone for good, and the app have a token with another by now.
+        if goodbye?.reason == .unknownKey { unknownKeys += 1 }
+        let isStale = goodbye?.reason == .unknownKey && unknownKeys.isMultiple(of: 2)
         let asked = goodbye?.after.map { min(max(.zero, Duration.milliseconds($0)), Self.longestWait) }
-        return .retry(after: asked ?? pause, freshToken: false, because: reason)
+        return .retry(after: asked ?? pause, freshToken: isStale, because: reason)
     }
 
     /// The connection's worker may be gone, so the next address follows, or the one that the worker named.

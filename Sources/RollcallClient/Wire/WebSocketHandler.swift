@@ -76,7 +76,8 @@ final class WebSocketHandler: ChannelInboundHandler {
         let code = data.getInteger(at: data.readerIndex, as: UInt16.self).map(CloseCode.init)
         sendClose(code ?? .normal)
         context.channel.flush()
-        wire?.ended(code.map(Ending.closed) ?? .lost(nil))
+        let sentence = ByteString(decoding: data.readableBytesView.dropFirst(2)).string
+        wire?.ended(code.map { .closed($0, because: sentence) } ?? .lost(nil))
         context.close(promise: nil)
     }
 

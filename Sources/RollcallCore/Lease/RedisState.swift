@@ -24,7 +24,7 @@ struct RedisState: Sendable {
     private(set) var access = RedisAccess.unavailable
     private(set) var clock: RedisClock
     /// The worker's name in `welcome`: that of its latest incarnation, also while Redis is away.
-    private(set) var workerName: String
+    private(set) var workerName: ByteString
     private(set) var recovery = Recovery.starting(until: nil)
     private(set) var weakerStates = WeakerStateSchedule()
     /// The number of heartbeats that renewed the lease.
@@ -36,7 +36,7 @@ struct RedisState: Sendable {
 
     /// - Parameter worker: the worker's name before it holds a lease.
     init(worker: String, clock: RedisClock, _ settings: ShardSettings) {
-        workerName = worker
+        workerName = ByteString(worker)
         self.clock = clock
         (lease, heartbeat) = (settings.lease, settings.heartbeat)
     }

@@ -7,14 +7,14 @@ internal import RollcallModel
 /// only some are known by name; of the others, only the number is known.
 struct MemberSet: Hashable, Sendable {
     /// `nil` before the first read; empty if the conversation has no member list.
-    private(set) var names: [UserID: String]?
+    private(set) var names: [UserID: ByteString]?
     /// The number of members, including those not known by name.
     private(set) var count = 0
     private var most = 0
     private var readsUnderWay = 0
     /// The last change of each user received during a read, which may be older than the change. The value is the
     /// member's name; `nil` for a removed member.
-    private var heard: [UserID: String?] = [:]
+    private var heard: [UserID: ByteString?] = [:]
     private var heardCount: Int?
 
     mutating func readBegan() {
@@ -34,7 +34,7 @@ struct MemberSet: Hashable, Sendable {
     /// - Parameters:
     ///   - members: all members, or some of them if there are more than `most`.
     ///   - count: the number of members.
-    mutating func snapshotRead(_ members: [UserID: String], count: Int, most: Int) {
+    mutating func snapshotRead(_ members: [UserID: ByteString], count: Int, most: Int) {
         (names, self.count, self.most) = (members, count, most)
         for (user, name) in heard.sorted(by: { $0.key < $1.key }) { apply(user, name, count: heardCount) }
         readEnded()
@@ -43,7 +43,7 @@ struct MemberSet: Hashable, Sendable {
     /// Applies a member change: added, renamed, or, if `name` is `nil`, removed.
     ///
     /// - Parameter count: the number of members after the change; `nil` if the sender did not include it.
-    mutating func changed(_ user: UserID, to name: String?, count: Int?) {
+    mutating func changed(_ user: UserID, to name: ByteString?, count: Int?) {
         if readsUnderWay > 0 {
             heard[user] = .some(name)
             heardCount = count ?? heardCount
@@ -58,7 +58,7 @@ struct MemberSet: Hashable, Sendable {
         return count <= most || names.count < most - most / 4
     }
 
-    private mutating func apply(_ user: UserID, _ name: String?, count told: Int?) {
+    private mutating func apply(_ user: UserID, _ name: ByteString?, count told: Int?) {
         guard let known = names?.count else { return }
         let areAllKnown = known == count
         let hasRoom = known < most || names?[user] != nil

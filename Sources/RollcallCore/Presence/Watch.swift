@@ -12,8 +12,7 @@ public struct Watch: Sendable {
     }
 
     /// The latest known presence, and the version of the record that it comes from. The record's version orders changes.
-    /// In earlier versions of Rollcall, background devices move it, and observers must not see that, so the presence has a
-    /// version of its own.
+    /// A user who was never seen is shown another one, so the presence has a version of its own.
     struct Known: Hashable, Sendable {
         /// The presence that observers are shown.
         var presence: Presence

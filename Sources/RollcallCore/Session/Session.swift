@@ -33,6 +33,15 @@ public struct Session: Sendable {
             return false
         }
 
+        /// Whether its user may only send so many of these, on all devices together: others have to be told.
+        var isSignal: Bool {
+            guard case .request(let request) = self else { return false }
+            return switch request.message {
+            case .typing, .state: true
+            case .hello, .token, .watch, .unwatch, .get, .join, .leave, .ping, .goodbye: false
+            }
+        }
+
         var asksForMembers: Bool {
             if case .request(let request) = self, case .join(_, presence: true) = request.message { return true }
             return false

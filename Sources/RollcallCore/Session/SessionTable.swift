@@ -130,7 +130,7 @@ struct SessionTable: Sendable {
     }
 
     /// Draws the worker that a leaving session connects to next; `nil` if it returns to the address it has.
-    mutating func drawDestination() -> String? {
+    mutating func drawDestination() -> ByteString? {
         drain?.destinations.randomElement(using: &random)
     }
 }

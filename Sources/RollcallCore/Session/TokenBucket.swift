@@ -45,7 +45,7 @@ struct TokenBucket: Hashable, Sendable {
     }
 }
 
-/// Lets four changes of presence through at once, and regains one per interval. The interval is the same at each call.
+/// Lets four changes through at once, and regains one per interval. The interval is the same at each call.
 struct ChangePace: Hashable, Sendable {
     private static let burst = 4
     /// When all four are regained.
@@ -53,6 +53,8 @@ struct ChangePace: Hashable, Sendable {
 
     /// When the next change may pass.
     func next(every interval: Duration) -> Instant { full + interval * (1 - Self.burst) }
+
+    func isRested(at now: Instant) -> Bool { full <= now }
 
     /// Handles that a change passed.
     mutating func passed(at now: Instant, every interval: Duration) { full = max(full, now) + interval }

@@ -40,6 +40,7 @@ extension Shard {
                 dismiss(audited.session, .badToken, at: now)
                 continue
             }
+            listen(to: audited.session, at: now)
             guard recorder.sequence == audited.sequence, recorder.isSettled(under: incarnation) else { continue }
             let agrees = recorder.agrees(with: found, under: incarnation)
             current.append((audited.session, recorder.name.user, agrees, found))
@@ -52,6 +53,12 @@ extension Shard {
             self.sessions.changeIfPresent(session) { $0.recorder?.drifted() }
             advance(session, at: now)
         }
+        return take()
+    }
+
+    /// Handles a failed read. The audit comes round again; a session that waited for it does not wait any longer.
+    package mutating func auditFailed(_ sessions: [AuditedSession], at now: Instant) -> [ShardAction] {
+        for audited in sessions { listen(to: audited.session, at: now) }
         return take()
     }
 

@@ -1,14 +1,14 @@
 // Orderly shutdown: each device is disconnected at its own random moment, so that the other workers do not receive all
 // devices at once, and each device is away only while it reconnects.
 
-internal import RollcallModel
+public import RollcallModel
 
 /// The settings of a shutdown.
 struct Drain: Hashable, Sendable {
     /// When the last device is disconnected.
     let ends: Instant
     /// Addresses of other workers; empty if devices reconnect to the address they already use.
-    let destinations: [String]
+    let destinations: [ByteString]
 
     /// Draws the moment at which one session leaves.
     func moment(at now: Instant, using random: inout some RandomNumberGenerator) -> Instant {
@@ -21,7 +21,7 @@ extension Shard {
     ///
     /// - Parameter destinations: addresses of other workers. Each device gets one of them.
     public mutating func drain(
-        over spread: Duration, to destinations: [String] = [], at now: Instant
+        over spread: Duration, to destinations: [ByteString] = [], at now: Instant
     ) -> [ShardAction] {
         let drain = Drain(ends: now + spread, destinations: destinations)
         for key in sessions.drain(drain, at: now) { remindOfEnd(key) }

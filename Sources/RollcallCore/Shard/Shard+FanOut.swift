@@ -7,7 +7,7 @@ extension Shard {
     mutating func sendTyping(at now: Instant) {
         for key in fanOut.typing.take(settings.bounds.tellBatch) {
             // A change that was delayed may name typing that has ended by now, or a room that has closed.
-            rooms.changeIfPresent(key) { $0.typists.expired(at: now) }
+            rooms.changeIfPresent(key) { $0.typists.timePassed(at: now) }
             guard let moment = rooms.read(key, { $0.mayTell(at: now, settings: settings.typing) }) else {
                 continue
             }
@@ -16,14 +16,14 @@ extension Shard {
             } else {
                 sendTyping(of: key, at: now)
             }
-            if let expiry = rooms.read(key, { $0.typists.nextExpiry }) ?? nil { timers.remind(.room(key), at: expiry) }
+            if let change = rooms.read(key, { $0.typists.nextChange }) ?? nil { timers.remind(.room(key), at: change) }
         }
     }
 
     /// Handles a typist's expiry, a delayed change or a repeat that is due.
     mutating func roomDue(_ key: RoomKey, at now: Instant) {
         // Reminders of a room that has closed still come up.
-        rooms.changeIfPresent(key) { $0.typists.expired(at: now) }
+        rooms.changeIfPresent(key) { $0.typists.timePassed(at: now) }
         roomChanged(key)
         // If the typists changed, the end of the tick sends the new state, so the old one is not repeated first.
         guard rooms.read(key, { $0.typists.typists == $0.told }) == true else { return }

@@ -16,7 +16,7 @@ extension Shard {
         let shown = rooms[key]?.shownMembers ?? []
         let known = watches.count
         fanOut.enqueue([.members(key)] + shown.map { .user(addWatcher(session, of: $0)) }, for: session)
-        charge(LookupBudgets.cost(of: shown.count, added: watches.count - known), to: session, at: now)
+        charge(UserBudgets.cost(of: shown.count, added: watches.count - known), to: session, at: now)
     }
 
     /// Shows the members that a session asked for before its user had credit.
@@ -30,7 +30,7 @@ extension Shard {
 
     /// Whether a session's user has credit for more lookups. If not, sets a reminder for when they do.
     mutating func mayShowMembers(to session: SessionKey, at now: Instant) -> Bool {
-        guard let user = sessions.read(session, { $0.user }) ?? nil, let next = lookups.nextLookup(by: user, at: now)
+        guard let user = sessions.read(session, { $0.user }) ?? nil, let next = lookups.next(of: user, at: now)
         else { return true }
         timers.remind(.lookups(session), at: next)
         return false
@@ -44,7 +44,7 @@ extension Shard {
     /// those that the session also watches for another reason.
     mutating func enqueueMembers(of key: RoomKey, to session: SessionKey, at now: Instant) {
         let shown = rooms[key]?.shownMembers ?? []
-        charge(LookupBudgets.cost(of: shown.count, added: 0), to: session, at: now)
+        charge(UserBudgets.cost(of: shown.count, added: 0), to: session, at: now)
         fanOut.enqueue([.members(key)] + shown.compactMap { watches.key(of: $0).map { .user($0) } }, for: session)
     }
 

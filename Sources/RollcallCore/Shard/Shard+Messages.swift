@@ -123,7 +123,7 @@ extension Shard {
     private mutating func mayTake(_ said: Session.Said, on key: SessionKey, at now: Instant) -> Bool {
         // The cost of a join is known when Redis has answered, so the next join waits until it is paid.
         if said.isJoin, let user = sessions.read(key, { $0.user }) ?? nil,
-            let next = lookups.nextLookup(by: user, at: now)
+            let next = lookups.next(of: user, at: now)
         {
             if sessions.read(key, { $0.held == nil }) == true { actions.append(.limitHit(.names, key)) }
             timers.remind(.held(key), at: next)
@@ -133,8 +133,16 @@ extension Shard {
             timers.remind(.held(key), at: now + ShardSettings.joinPause)
             return false
         }
+        let signaller = said.isSignal ? sessions.read(key) { $0.user } ?? nil : nil
+        if let signaller, let next = signals.next(of: signaller, at: now) {
+            if sessions.read(key, { $0.held == nil }) == true { actions.append(.limitHit(.messageRate, key)) }
+            timers.remind(.held(key), at: max(next, now + ShardSettings.slowedPause))
+            return false
+        }
         switch sessions.change(key, { $0.budget.take(said.cost, at: now) }) {
-        case .taken: return true
+        case .taken:
+            if let signaller { signals.charge(1, to: signaller, at: now) }
+            return true
         case .wait(let moment, let isFirst):
             if isFirst { actions.append(.limitHit(.messageRate, key)) }
             timers.remind(.held(key), at: moment)

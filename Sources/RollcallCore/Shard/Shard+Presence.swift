@@ -123,7 +123,7 @@ extension Shard {
             answerUnavailable(key, id: id)
             return false
         }
-        return mayName(LookupBudgets.cost(of: named, added: added), id: id, on: key, at: now)
+        return mayName(UserBudgets.cost(of: named, added: added), id: id, on: key, at: now)
     }
 
     mutating func unwatch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
@@ -152,7 +152,7 @@ extension Shard {
     /// slow down.
     private mutating func mayName(_ cost: Int, id: MessageID?, on key: SessionKey, at now: Instant) -> Bool {
         guard cost > 0, let user = sessions.read(key, { $0.user }) ?? nil else { return true }
-        guard lookups.nextLookup(by: user, at: now) != nil else {
+        guard lookups.next(of: user, at: now) != nil else {
             lookups.charge(cost, to: user, at: now)
             return true
         }

@@ -58,7 +58,7 @@ extension Shard {
         }
         sessions.change(key) { $0.recorder?.failed(step, failure) }
         repairs.retryLater(key)
-        listen(to: key, at: now)
+        listenUnlessRevoked(key, at: now)
         advance(key, at: now)
         return take()
     }

@@ -73,7 +73,7 @@ extension Shard {
         if wasUnavailable { readAllAgain(authoritatively: false) }
         if isNew {
             remindOfSettling()
-            for key in sessions.keys { listen(to: key, at: now) }
+            for key in sessions.keys { listenUnlessRevoked(key, at: now) }
         }
         reads.retryFailed()
         retryRoomReads()

@@ -73,7 +73,7 @@ extension Shard {
     private mutating func chargeJoin(of read: RoomRead, _ snapshot: RoomSnapshot, at now: Instant) {
         guard let payer = read.payer else { return }
         let names = snapshot.typists.count + (snapshot.members?.count ?? 0)
-        lookups.charge(names / LookupBudgets.cheap, to: payer, at: now)
+        lookups.charge(names / UserBudgets.cheap, to: payer, at: now)
     }
 
     /// Handles a failed read of a conversation; the next heartbeat retries it.
@@ -146,7 +146,7 @@ extension Shard {
     }
 
     mutating func openRoom(_ conversation: ConversationID) -> RoomKey {
-        let room = Room(conversation: conversation)
+        let room = Room(conversation: conversation, settings: settings.typing)
         let key = rooms.insert(room)
         for topic in room.topics { actions.append(.subscribe(topic)) }
         return key

@@ -37,7 +37,7 @@ extension Shard {
             sessions.change(key) { $0.recorder?.refreshed(issued: issued) }
             acknowledge(id, to: key)
         case .open:
-            close(key, .badToken, at: now)
+            close(key, .badToken, because: "the token is for another user or device", at: now)
         case .greeting, .inGrace, .ending:
             break
         }
@@ -51,35 +51,42 @@ extension Shard {
 
     /// Refuses a session: its token is not valid, or there is no room for it.
     ///
-    /// - Parameter pause: the reconnect delay sent with close code `busy`; `nil` for the default.
+    /// - Parameters:
+    ///   - sentence: why, for the client's developer.
+    ///   - reason: the goodbye's reason, where the close code has several.
+    ///   - pause: the reconnect delay sent with close code `busy`; `nil` for the default.
     public mutating func refused(
-        _ key: SessionKey, _ code: CloseCode, after pause: Duration? = nil, at now: Instant
+        _ key: SessionKey, _ code: CloseCode, because sentence: String = "", reason: GoodbyeReason? = nil,
+        after pause: Duration? = nil, at now: Instant
     ) -> [ShardAction] {
         guard sessions[key]?.isConnected == true else { return [] }
-        if let goodbye = Self.goodbye(before: code, after: pause ?? ShardSettings.busyPause) {
+        if let goodbye = Self.goodbye(before: code, reason, after: pause ?? ShardSettings.busyPause) {
             actions.append(.send(.goodbye(goodbye), to: [key]))
         }
-        close(key, code, at: now)
+        close(key, code, because: sentence, at: now)
         return take()
     }
 
-    /// Handles a token that cannot be verified now, or is not valid yet. A session without a welcome is asked to
-    /// reconnect later; an open session continues with its previous token.
-    ///
-    /// - Parameter pause: the reconnect delay; `nil` for the default.
-    public mutating func tokenUnchecked(
-        _ key: SessionKey, id: MessageID?, after pause: Duration? = nil, at now: Instant
+    /// Handles a token that is not accepted, or cannot be verified now. A session without a welcome ends. An open session
+    /// continues with its present token until that expires.
+    public mutating func tokenRefused(
+        _ key: SessionKey, _ code: CloseCode, because sentence: String, reason: GoodbyeReason? = nil,
+        after pause: Duration? = nil, id: MessageID?, at now: Instant
     ) -> [ShardAction] {
-        guard case .open = sessions[key]?.phase else { return refused(key, .busy, after: pause, at: now) }
-        answer(key, .unavailable, id: id, "The token cannot be taken now; send it again in a moment")
+        guard case .open = sessions[key]?.phase else {
+            return refused(key, code, because: sentence, reason: reason, after: pause, at: now)
+        }
+        answer(key, code.mayReconnect ? .unavailable : .badRequest, id: id, "the token is not accepted: \(sentence)")
         return take()
     }
 
-    private static func goodbye(before code: CloseCode, after pause: Duration) -> ServerMessage.Goodbye? {
+    private static func goodbye(
+        before code: CloseCode, _ reason: GoodbyeReason?, after pause: Duration
+    ) -> ServerMessage.Goodbye? {
         switch code {
         case .tokenExpired: .init(reason: .expired, reconnect: true)
         case .tooManySessions: .init(reason: .limit, reconnect: false)
-        case .busy: .init(reason: .busy, reconnect: true, after: pause.milliseconds)
+        case .busy: .init(reason: reason ?? .busy, reconnect: true, after: pause.milliseconds)
         default: nil
         }
     }
@@ -151,15 +158,15 @@ extension Shard {
     }
 
     /// Closes the connection. As after any loss, the device keeps its presence for the grace period.
-    mutating func close(_ key: SessionKey, _ code: CloseCode, at now: Instant) {
-        actions.append(.close(key, code))
+    mutating func close(_ key: SessionKey, _ code: CloseCode, because sentence: String = "", at now: Instant) {
+        actions.append(.close(key, code, because: sentence))
         connectionEnded(key, lost: redis.time(at: now), at: now)
     }
 
     /// Handles a goodbye: the device is gone at once.
     mutating func goodbye(_ key: SessionKey, id: MessageID?, at now: Instant) {
         acknowledge(id, to: key)
-        actions.append(.close(key, .normal))
+        actions.append(.close(key, .normal, because: ""))
         leaveEverything(key, at: now)
         deviceGone(key, at: now)
     }
@@ -209,7 +216,7 @@ extension Shard {
     mutating func dropReplaced(_ key: SessionKey, at now: Instant) {
         if sessions[key]?.isConnected == true {
             actions.append(.send(.goodbye(.init(reason: .replaced, reconnect: false)), to: [key]))
-            actions.append(.close(key, .replaced))
+            actions.append(.close(key, .replaced, because: ""))
             leaveEverything(key, at: now)
         }
         sessions.change(key) { $0.phase = .ending }
@@ -223,7 +230,7 @@ extension Shard {
             if code == .sentAway {
                 actions.append(.send(.goodbye(.init(reason: .sentAway, reconnect: false)), to: [key]))
             }
-            actions.append(.close(key, code))
+            actions.append(.close(key, code, because: code == .badToken ? "the token was revoked" : ""))
             leaveEverything(key, at: now)
         }
         deviceGone(key, at: now)
@@ -283,8 +290,19 @@ extension Shard {
             limits: settings.limits)
         actions.append(.send(.welcome(welcome), to: [key]))
         advance(key, at: now)
-        // The reply to the first write reports a revocation. If nothing can be written now, messages are processed
-        // without waiting for it.
-        if recorder.needsNoToken || !redis.takesWrites { listen(to: key, at: now) }
+        // The reply to the first write reports a revocation.
+        if recorder.needsNoToken || !redis.takesWrites { listenUnlessRevoked(key, at: now) }
+    }
+
+    /// Processes the messages of a session whose first write cannot tell whether its token was revoked. While Redis
+    /// answers reads, a read tells; while Redis is away, nothing does, and the first write will.
+    mutating func listenUnlessRevoked(_ key: SessionKey, at now: Instant) {
+        guard sessions.read(key, { $0.isUnproven && $0.phase == .open }) == true else { return }
+        guard redis.answersReads, let recorder = sessions[key]?.recorder, !recorder.needsNoToken else {
+            return listen(to: key, at: now)
+        }
+        let session = AuditedSession(session: key, name: recorder.name, sequence: recorder.sequence)
+        let incarnation = Incarnation(name: redis.workerName)
+        actions.append(.store(.audit(.init(sessions: [session], incarnation: incarnation))))
     }
 }

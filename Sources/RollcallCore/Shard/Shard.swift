@@ -36,7 +36,9 @@ public struct Shard: Sendable {
     var reads = DueReads()
     var repairs = WriteRepairs()
     var fanOut = FanOut()
-    var lookups: LookupBudgets
+    var lookups: UserBudgets
+    /// How many `typing` and `state` messages the sessions of a user may send.
+    var signals: UserBudgets
     var timers = Timers<Reminder>()
     var actions: [ShardAction] = []
     /// Counters of what has happened so far.
@@ -52,7 +54,9 @@ public struct Shard: Sendable {
         self.settings = settings
         sessions = SessionTable(random: random)
         redis = RedisState(worker: worker, clock: clock, settings)
-        lookups = LookupBudgets(settings)
+        let (users, bounds) = (max(1, settings.limits.watchedUsers), settings.bounds)
+        lookups = UserBudgets(rate: users / bounds.secondsToNameAll, burst: users * bounds.namesAtOnce)
+        signals = UserBudgets(rate: settings.limits.messageRate, burst: settings.limits.messageBurst)
     }
 
     /// The number of welcomed and connected sessions.

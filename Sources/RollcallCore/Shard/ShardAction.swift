@@ -23,11 +23,11 @@ public enum ShardAction: Hashable, Sendable {
     case listen(SessionKey)
     /// A limit took effect: a request was refused or delayed, or the session is closed next. For metrics.
     case limitHit(SessionLimit, SessionKey)
-    /// Close the connection after flushing what was sent.
-    case close(SessionKey, CloseCode)
+    /// Close the connection after flushing what was sent. The sentence is for the client's developer, and may be empty.
+    case close(SessionKey, CloseCode, because: String)
     /// Verify a token; report to ``Shard/authenticated(_:user:device:lifetime:issued:id:at:)``,
-    /// ``Shard/refused(_:_:after:at:)`` or ``Shard/tokenUnchecked(_:id:after:at:)``.
-    case authenticate(SessionKey, token: String, device: DeviceID?, id: MessageID?)
+    /// ``Shard/refused(_:_:because:reason:after:at:)`` or ``Shard/tokenRefused(_:_:because:reason:after:id:at:)``.
+    case authenticate(SessionKey, token: ByteString, device: DeviceID?, id: MessageID?)
 
     case subscribe(Topic)
     case unsubscribe(Topic)

@@ -200,7 +200,7 @@ extension StoreRequest {
         }
     }
 
-    /// Read what Redis holds of these sessions. A failure needs no answer: the audit comes round again.
+    /// Read what Redis holds of these sessions.
     public struct Audit: StoreQuestion {
         public let sessions: [AuditedSession]
         public let incarnation: Incarnation
@@ -208,8 +208,10 @@ extension StoreRequest {
         public func answered(
             _ reply: Result<[DeviceStanding], StoreFailure>, by shard: inout Shard, at now: Instant
         ) -> [ShardAction] {
-            guard case .success(let found) = reply else { return [] }
-            return shard.audited(sessions, found, of: incarnation, at: now)
+            switch reply {
+            case .success(let found): shard.audited(sessions, found, of: incarnation, at: now)
+            case .failure: shard.auditFailed(sessions, at: now)
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ public struct Room: Sendable {
     /// first.
     var toldMembers: ServerMessage.Members?
     var lastToldMembers: Instant?
-    var typists = TypistSet()
+    var typists: TypistSet
     /// The typists last sent to the joined sessions, and when.
     var told: [Typist] = []
     var lastTold: Instant?
@@ -35,8 +35,9 @@ public struct Room: Sendable {
     /// The Redis time of the oldest published change that was not sent yet.
     private var changedAt: Timestamp?
 
-    init(conversation: ConversationID) {
+    init(conversation: ConversationID, settings: ShardSettings.Typing = .init()) {
         self.conversation = conversation
+        typists = TypistSet(pace: settings.coalesce)
         phase = .subscribing(missing: [.typing(conversation), .members(conversation)])
     }
 

@@ -3,30 +3,42 @@
 public import RollcallModel
 
 /// The users who are typing, in the order in which they became known, each until their expiry.
+///
+/// Each user has a pace, so that nobody's devices can flood a room by starting and stopping again and again: four changes
+/// pass at once, and one more per interval. Only a start ever waits, and only for changes of the same user.
 public struct TypistSet: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         var typist: Typist
         var expires: Instant
         /// The Redis time of this information. Older information is ignored.
         var at: Timestamp
+        /// When the typist is shown; `nil` once that has happened.
+        var appears: Instant?
     }
 
     private(set) var entries: [Entry] = []
     /// The Redis times of stops received while a snapshot is being read. The snapshot may be older than they are.
     private var stopped: [UserID: Timestamp] = [:]
     private var readsUnderWay = 0
+    private let pace: Duration
+    /// The paces of users who started or stopped recently.
+    private var paces: [UserID: ChangePace] = [:]
 
-    public init() {}
+    /// - Parameter pace: how long after four changes of a user another start is shown.
+    public init(pace: Duration = ShardSettings().typing.coalesce) {
+        self.pace = pace
+    }
 
-    public var typists: [Typist] { entries.map(\.typist) }
+    /// The typists to show.
+    public var typists: [Typist] { entries.lazy.filter { $0.appears == nil }.map(\.typist) }
     public var isEmpty: Bool { entries.isEmpty }
     public var isReading: Bool { readsUnderWay > 0 }
 
     /// The number of typists whose expiry has not passed.
     func count(at now: Instant) -> Int { entries.count { $0.expires > now } }
 
-    /// When the next typist expires.
-    public var nextExpiry: Instant? { entries.map(\.expires).min() }
+    /// When the next typist expires or appears.
+    public var nextChange: Instant? { entries.map { min($0.expires, $0.appears ?? $0.expires) }.min() }
 
     /// Starts reading a snapshot. Changes received until it arrives may be newer than it.
     public mutating func readBegan() {
@@ -45,9 +57,9 @@ public struct TypistSet: Hashable, Sendable {
         for typist in snapshot.typists {
             if let stop = stopped[typist.user], stop >= snapshot.time { continue }
             set(
-                Typist(user: typist.user, name: typist.name),
+                Typist(user: typist.user, name: typist.name?.string),
                 expires: min(clock.instant(of: typist.expiry), now + typist.expiry.since(snapshot.time)),
-                at: snapshot.time, isSnapshot: true)
+                at: snapshot.time, isSnapshot: true, now: now)
         }
         readEnded()
     }
@@ -58,17 +70,27 @@ public struct TypistSet: Hashable, Sendable {
         if change.typing, let expiresIn = change.expiresIn {
             let end = min(
                 clock.instant(of: change.at.advanced(by: .milliseconds(expiresIn))), now + .milliseconds(expiresIn))
-            set(Typist(user: change.user, name: change.name), expires: end, at: change.at, isSnapshot: false)
+            set(
+                Typist(user: change.user, name: change.name?.string), expires: end, at: change.at, isSnapshot: false,
+                now: now)
         } else {
             if isReading { stopped[change.user] = change.at }
-            entries.removeAll { $0.typist.user == change.user && $0.at <= change.at }
+            guard let index = entries.firstIndex(where: { $0.typist.user == change.user && $0.at <= change.at }) else {
+                return
+            }
+            if entries.remove(at: index).appears == nil { passed(change.user, at: now) }
         }
     }
 
+    private mutating func passed(_ user: UserID, at now: Instant) {
+        paces[user, default: ChangePace()].passed(at: now, every: pace)
+        if paces.count > 2 * entries.count + 16 { paces = paces.filter { !$0.value.isRested(at: now) } }
+    }
+
     /// Applies a member's new name.
-    public mutating func renamed(_ user: UserID, to name: String?) {
+    public mutating func renamed(_ user: UserID, to name: ByteString?) {
         for index in entries.indices where entries[index].typist.user == user {
-            entries[index].typist.name = name
+            entries[index].typist.name = name?.string
         }
     }
 
@@ -76,9 +98,15 @@ public struct TypistSet: Hashable, Sendable {
         entries.removeAll { $0.typist.user == user }
     }
 
-    /// Removes typists whose expiry has passed.
-    public mutating func expired(at now: Instant) {
+    /// Removes typists whose expiry has passed, and shows those whose moment has come.
+    public mutating func timePassed(at now: Instant) {
         entries.removeAll { $0.expires <= now }
+        for index in entries.indices where entries[index].appears.map({ $0 <= now }) == true { show(index, at: now) }
+    }
+
+    private mutating func show(_ index: Int, at now: Instant) {
+        entries[index].appears = nil
+        passed(entries[index].typist.user, at: now)
     }
 
     /// Ends a read. Stops are remembered until the last read has ended: a read that started after the stop may still
@@ -90,13 +118,17 @@ public struct TypistSet: Hashable, Sendable {
 
     /// Sets a typist. A change with the same millisecond as a snapshot may have followed it, so the change counts. If
     /// it preceded the snapshot, both say the same.
-    private mutating func set(_ typist: Typist, expires: Instant, at: Timestamp, isSnapshot: Bool) {
+    private mutating func set(
+        _ typist: Typist, expires: Instant, at: Timestamp, isSnapshot: Bool, now: Instant
+    ) {
         guard let index = entries.firstIndex(where: { $0.typist.user == typist.user }) else {
-            entries.append(Entry(typist: typist, expires: expires, at: at))
+            let appears = paces[typist.user]?.next(every: pace) ?? now
+            entries.append(Entry(typist: typist, expires: expires, at: at, appears: appears))
+            if appears <= now { show(entries.count - 1, at: now) }
             return
         }
         let known = entries[index].at
         guard isSnapshot ? at > known : at >= known else { return }
-        entries[index] = Entry(typist: typist, expires: expires, at: at)
+        entries[index] = Entry(typist: typist, expires: expires, at: at, appears: entries[index].appears)
     }
 }

@@ -13,31 +13,42 @@ import RollcallModel
 
 /// Validates WebSocket handshake requests.
 struct Handshake: Sendable {
-    static let path = "/v1/connect"
+    static let path: ByteString = "/v1/connect"
 
     let origins: OriginPolicy
+
+    /// The headers that a worker reads. Others may have any bytes.
+    private static let read = [
+        "upgrade", "connection", "content-length", "sec-websocket-version", "host", "sec-websocket-key", "origin",
+        "x-forwarded-for",
+    ]
 
     /// - Returns: The value of `Sec-WebSocket-Accept` for a valid request.
     func accept(_ request: HTTPRequestHead) throws(Refusal) -> String {
         let headers = request.headers
-        guard request.uri.parts(at: "?")[0].isSame(as: Self.path) else { throw .notHere }
+        for name in Self.read where !headers[name].allSatisfy({ ByteString($0).isASCII }) {
+            throw .bad("The header \(name) must be ASCII.")
+        }
+        let path = ByteString(request.uri)
+        guard path.cut(at: "?")?.before ?? path == Self.path else { throw .notHere }
         guard request.method == .GET else { throw .notGET }
-        guard headers.tokens("upgrade").contains("websocket") else { throw .notWebSocket }
+        guard headers.lists("websocket", in: "upgrade") else { throw .notWebSocket }
         guard request.version == .http1_1 else { throw .bad("A WebSocket handshake must be an HTTP/1.1 request.") }
-        guard headers.tokens("connection").contains("upgrade") else {
+        guard headers.lists("upgrade", in: "connection") else {
             throw .bad("The header Connection does not name Upgrade. A proxy may have removed it.")
         }
-        guard headers["content-length"].allSatisfy({ $0 == "0" }), !headers.contains(name: "transfer-encoding") else {
-            throw .body
-        }
+        guard headers["content-length"].allSatisfy({ ByteString($0) == "0" }),
+            !headers.contains(name: "transfer-encoding")
+        else { throw .body }
         guard headers.only("sec-websocket-version") == "13" else { throw .wrongVersion }
         guard headers.only("host") != nil else { throw .bad("The header Host must occur exactly once.") }
-        guard let key = headers.only("sec-websocket-key"), Data(base64Encoded: key)?.count == 16 else {
+        guard let key = headers.only("sec-websocket-key"), Data(base64Encoded: key.string)?.count == 16 else {
             throw .bad("The header Sec-WebSocket-Key must occur once, with 16 bytes in Base64.")
         }
-        guard headers["origin"].count <= 1, origins.allows(headers.first(name: "origin"), host: headers.only("host"))
+        guard headers["origin"].count <= 1,
+            origins.allows(headers.first(name: "origin"), host: headers.first(name: "host"))
         else { throw origins.isForThisMachine ? .notThisMachine : .foreignOrigin }
-        return Self.answer(to: key)
+        return Self.answer(to: key.string)
     }
 
     /// The response that opens the WebSocket.
@@ -54,14 +65,14 @@ struct Handshake: Sendable {
 }
 
 extension HTTPHeaders {
-    /// The items of a list-valued header, in lower case.
-    fileprivate func tokens(_ name: String) -> [String] {
-        self[canonicalForm: name].map { $0.lowercased() }
+    /// Whether a list-valued header has this item.
+    fileprivate func lists(_ item: StaticString, in name: String) -> Bool {
+        self[canonicalForm: name].contains { ByteString(String($0)).isWord(item) }
     }
 
     /// The value of a header that occurs exactly once.
-    fileprivate func only(_ name: String) -> String? {
+    fileprivate func only(_ name: String) -> ByteString? {
         let values = self[name]
-        return values.count == 1 ? values[0] : nil
+        return values.count == 1 ? ByteString(values[0]) : nil
     }
 }

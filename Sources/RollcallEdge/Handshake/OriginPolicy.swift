@@ -6,7 +6,7 @@ import RollcallShards
 
 /// Checks the header `Origin`.
 struct OriginPolicy: Sendable {
-    private let allowed: Set<String>
+    private let allowed: Set<ByteString>
     private let listensOnLoopback: Bool
     /// Whether only this machine's own pages may connect, under one of its own names. With unproven tokens, being on
     /// this machine is the only proof. A page from elsewhere seems local if its name was made to resolve to this
@@ -19,7 +19,7 @@ struct OriginPolicy: Sendable {
     ///   - host: The host on which the edge listens.
     ///   - trustsTokens: Whether tokens are accepted without proof.
     init(origins: [String], listeningOn host: String, trustsTokens: Bool = false) {
-        allowed = Set(origins.map { $0.lowercased() })
+        allowed = Set(origins.map { ByteString($0.lowercased()) })
         listensOnLoopback = Loopback.contains(host)
         isForThisMachine = trustsTokens && origins.isEmpty
     }
@@ -28,13 +28,11 @@ struct OriginPolicy: Sendable {
     ///   - origin: The header `Origin`; `nil` if there is none.
     ///   - host: The header `Host`.
     func allows(_ origin: String?, host: String?) -> Bool {
-        if isForThisMachine, !Loopback.contains(authority: host ?? "") { return false }
-        guard let origin = origin?.lowercased(), !allowed.contains("*") else { return true }
+        if isForThisMachine, !Loopback.contains(authority: ByteString(host ?? "")) { return false }
+        guard let origin = origin.map({ ByteString($0.lowercased()) }), !allowed.contains("*") else { return true }
         guard allowed.isEmpty else { return allowed.contains(origin) }
-        let parts = origin.parts(at: "/")
-        guard parts.count == 3, parts[0].ends(with: ":"), parts[1].isEmpty else { return false }
-        let page = Loopback.host(of: parts[2])
-        if !isForThisMachine, let host, page == Loopback.host(of: host.lowercased()) { return true }
-        return listensOnLoopback && Loopback.contains(page)
+        guard let page = Loopback.host(ofOrigin: origin) else { return false }
+        if !isForThisMachine, let host, page == Loopback.host(of: ByteString(host.lowercased())) { return true }
+        return listensOnLoopback && Loopback.contains(page.string)
     }
 }

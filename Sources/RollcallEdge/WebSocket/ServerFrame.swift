@@ -70,12 +70,7 @@ package struct ServerFrame: Sendable {
         ServerFrame(.close, capacity: reason.utf8.count + 2) { payload in
             guard let code else { return }
             payload.writeInteger(code.rawValue)
-            var room = Opcode.controlLimit - 2
-            for character in reason {
-                room -= character.utf8.count
-                guard room >= 0 else { return }
-                payload.writeString(String(character))
-            }
+            payload.writeString(ByteString(reason).start(atMost: Opcode.controlLimit - 2))
         }
     }
 }

@@ -32,7 +32,11 @@ extension Int: JSONReadable {
     }
 }
 
-extension String: JSONReadable {
+extension Double: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) { self = try json.number() }
+}
+
+extension ByteString: JSONReadable {
     package init(json: JSONValue) throws(UnexpectedJSON) { self = try json.text() }
 }
 
@@ -43,7 +47,7 @@ extension Array: JSONReadable where Element: JSONReadable {
 extension JSONReadable where Self: RawRepresentable<String> {
     package init(json: JSONValue) throws(UnexpectedJSON) {
         let word = try json.text()
-        guard let value = Self(rawValue: word) else { throw UnexpectedJSON("\"\(word.prefix(64))\" is not known") }
+        guard let value = Self(word: word) else { throw UnexpectedJSON("\"\(word.excerpt)\" is not known") }
         self = value
     }
 }

@@ -25,7 +25,7 @@ struct JSONString {
     }
 
     /// The text; `nil` if an escape is half of a surrogate pair, which is not text.
-    var text: String? { isEscaped ? unescaped : String(decoding: written, as: UTF8.self) }
+    var text: ByteString? { isEscaped ? unescaped : ByteString(decoding: written) }
 
     /// Whether this is the given name, with or without escapes.
     func `is`(_ name: StaticString) -> Bool {
@@ -41,7 +41,7 @@ struct JSONString {
 // Escapes.
 extension JSONString {
     /// The unescaped text, written directly into its memory. It is never longer than the escaped text.
-    private var unescaped: String? {
+    private var unescaped: ByteString? {
         var isText = true
         let text = String(unsafeUninitializedCapacity: written.count) { text in
             var (index, count) = (0, 0)
@@ -62,7 +62,7 @@ extension JSONString {
             }
             return count
         }
-        return isText ? text : nil
+        return isText ? ByteString(text) : nil
     }
 
     /// - Parameter index: the index of the backslash; moved behind the escape, or behind both escapes of a surrogate

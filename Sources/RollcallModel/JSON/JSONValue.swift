@@ -25,8 +25,10 @@ package struct JSONValue {
 
     var isNull: Bool { first == UInt8(ascii: "n") }
 
+    package var isText: Bool { first == UInt8(ascii: "\"") }
+
     /// The text of a string.
-    package func text() throws(UnexpectedJSON) -> String {
+    package func text() throws(UnexpectedJSON) -> ByteString {
         guard first == UInt8(ascii: "\"") else { throw UnexpectedJSON("it is no text") }
         guard let text = JSONString(in: bytes, at: start).text else {
             throw UnexpectedJSON("it has half of a surrogate pair")
@@ -59,7 +61,7 @@ extension JSONValue {
 
     /// Calls `read` for every field of an object, in the order of the text, also for repeated names.
     package func forEachField(
-        _ read: (_ name: String, _ value: JSONValue) throws(UnexpectedJSON) -> Void
+        _ read: (_ name: ByteString, _ value: JSONValue) throws(UnexpectedJSON) -> Void
     ) throws(UnexpectedJSON) {
         guard first == UInt8(ascii: "{") else { throw UnexpectedJSON("it is no object") }
         var index = bytes.endOfSpace(from: start + 1)
@@ -72,6 +74,9 @@ extension JSONValue {
             index = value.next
         }
     }
+
+    /// Whether an object has a field, of whatever value.
+    package func has(_ name: StaticString) throws(UnexpectedJSON) -> Bool { try value(of: name) != nil }
 
     private func read<Value: JSONReadable>(as name: StaticString) throws(UnexpectedJSON) -> Value {
         do {

@@ -47,6 +47,10 @@ extension String: JSONWritable {
     package func write(to json: inout JSONWriter) { json.text(self) }
 }
 
+extension ByteString: JSONWritable {
+    package func write(to json: inout JSONWriter) { json.text(string) }
+}
+
 extension Array: JSONWritable where Element: JSONWritable {
     package func write(to json: inout JSONWriter) { json.list(self) }
 }

@@ -95,7 +95,7 @@ extension JSONWriter {
     package mutating func number(_ number: Double) {
         precondition(number.isFinite, "JSON has no \(number)")
         let text = number.description
-        put(text.ends(with: ".0") ? text.dropLast(2) : text[...])
+        put(text.utf8.suffix(2).elementsEqual(".0".utf8) ? text.dropLast(2) : text[...])
     }
 
     package mutating func text(_ text: String) {

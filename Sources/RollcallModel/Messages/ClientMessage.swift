@@ -5,7 +5,7 @@ public enum ClientMessage: Hashable, Sendable {
     /// Must be the first message, and is sent once: the user's token, the device and its state.
     case hello(Hello)
     /// A fresh token for the same user and device.
-    case token(String)
+    case token(ByteString)
     case state(DeviceState)
     /// Subscribes to the presence of these users: a snapshot, then changes.
     case watch([UserID])
@@ -26,12 +26,12 @@ public enum ClientMessage: Hashable, Sendable {
     package var cost: Int { if case .token = self { 10 } else { 1 } }
 
     public struct Hello: Hashable, Sendable {
-        public var token: String
+        public var token: ByteString
         /// May be omitted if the token names the device.
         public var device: DeviceID?
         public var state: DeviceState
 
-        public init(token: String, device: DeviceID?, state: DeviceState = .active) {
+        public init(token: ByteString, device: DeviceID?, state: DeviceState = .active) {
             self.token = token
             self.device = device
             self.state = state
@@ -53,29 +53,11 @@ public struct ClientRequest: Hashable, Sendable {
 
 /// A client's own id for one of its messages: a JSON string of at most 64 bytes, or a number.
 public enum MessageID: Hashable, Sendable {
-    case text(String)
+    case text(ByteString)
     case integer(Int64)
     case number(Double)
 
     public static let maximumBytes = 64
-
-    /// Texts are compared by bytes, because clients get them back unchanged.
-    public static func == (left: Self, right: Self) -> Bool {
-        switch (left, right) {
-        case (.text(let left), .text(let right)): TextBytes.areSame(left, right)
-        case (.integer(let left), .integer(let right)): left == right
-        case (.number(let left), .number(let right)): left == right
-        case (.text, _), (.integer, _), (.number, _): false
-        }
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        switch self {
-        case .text(let text): TextBytes.combine(text, into: &hasher)
-        case .integer(let integer): hasher.combine(integer)
-        case .number(let number): hasher.combine(number)
-        }
-    }
 }
 
 extension MessageID: JSONReadable, JSONWritable {
@@ -98,7 +80,7 @@ extension MessageID: JSONReadable, JSONWritable {
 
     package func write(to json: inout JSONWriter) {
         switch self {
-        case .text(let text): json.text(text)
+        case .text(let text): json.text(text.string)
         case .integer(let integer): json.integer(integer)
         case .number(let number): json.number(number)
         }

@@ -10,10 +10,10 @@ extension ClientRequest {
         var id: MessageID?
         do {
             id = try json.optionalField("id")
-            let name: String = try json.field("type")
-            guard let kind = Kind(rawValue: name) else {
+            let name: ByteString = try json.field("type")
+            guard let kind = Kind(word: name) else {
                 throw MessageError(
-                    code: .unknownType, id: id, message: "there is no message type \"\(name.prefix(64))\"")
+                    code: .unknownType, id: id, message: "there is no message type \"\(name.excerpt)\"")
             }
             self.init(try ClientMessage(kind, json), id: id)
         } catch let error as UnexpectedJSON {

@@ -58,4 +58,6 @@ public struct GoodbyeReason: Hashable, Sendable, RawRepresentable {
     public static let expired = GoodbyeReason(rawValue: "expired")
     public static let limit = GoodbyeReason(rawValue: "limit")
     public static let sentAway = GoodbyeReason(rawValue: "sent_away")
+    /// The worker does not have the token's key, or not yet.
+    public static let unknownKey = GoodbyeReason(rawValue: "unknown_key")
 }

@@ -3,9 +3,9 @@
 extension Presence: JSONReadable {
     /// Reads a presence. An unknown status, from a later version, counts as `offline`; the other fields count.
     package init(json: JSONValue) throws(UnexpectedJSON) {
-        let status: String = try json.field("status")
+        let status: ByteString = try json.field("status")
         self.init(
-            user: try json.field("user"), status: PresenceStatus(rawValue: status) ?? .offline,
+            user: try json.field("user"), status: PresenceStatus(word: status) ?? .offline,
             lastSeen: try json.optionalField("last_seen"), updatedAt: try json.optionalField("updated_at"),
             version: try json.field("version"))
     }

@@ -72,7 +72,8 @@ extension ServerMessage.Typing: JSONReadable {
 
 extension Typist: JSONReadable, JSONWritable {
     package init(json: JSONValue) throws(UnexpectedJSON) {
-        self.init(user: try json.field("user"), name: try json.optionalField("name"))
+        let name: ByteString? = try json.optionalField("name")
+        self.init(user: try json.field("user"), name: name?.string)
     }
 
     package func write(to json: inout JSONWriter) {
@@ -114,7 +115,8 @@ extension ServerMessage.Member: JSONReadable, JSONWritable {
 extension MessageError: JSONReadable {
     package init(json: JSONValue) throws(UnexpectedJSON) {
         self.init(
-            code: try json.field("code"), id: try json.optionalField("id"), message: try json.field("message"),
+            code: try json.field("code"), id: try json.optionalField("id"),
+            message: (try json.field("message") as ByteString).string,
             retry: try json.optionalField("retry"))
     }
 

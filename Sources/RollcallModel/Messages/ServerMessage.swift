@@ -23,8 +23,8 @@ public enum ServerMessage: Hashable, Sendable {
     public struct Welcome: Hashable, Sendable {
         public var user: UserID
         public var device: DeviceID
-        public var session: String
-        public var worker: String
+        public var session: ByteString
+        public var worker: ByteString
         /// The worker's estimate of Redis time.
         public var time: Timestamp
         /// The interval of the worker's pings, in milliseconds.
@@ -33,7 +33,7 @@ public enum ServerMessage: Hashable, Sendable {
         public var limits: Limits
 
         public init(
-            user: UserID, device: DeviceID, session: String, worker: String, time: Timestamp, ping: Int64,
+            user: UserID, device: DeviceID, session: ByteString, worker: ByteString, time: Timestamp, ping: Int64,
             typing: TypingTimes, limits: Limits
         ) {
             self.user = user
@@ -109,19 +109,11 @@ public enum ServerMessage: Hashable, Sendable {
 
     public struct Member: Hashable, Sendable {
         public var user: UserID
-        public var name: String?
+        public var name: ByteString?
 
-        public init(user: UserID, name: String? = nil) {
+        public init(user: UserID, name: ByteString? = nil) {
             self.user = user
             self.name = name
-        }
-
-        public static func == (left: Self, right: Self) -> Bool {
-            left.user == right.user && TextBytes.areSame(left.name, right.name)
-        }
-
-        public func hash(into hasher: inout Hasher) {
-            hasher.combine(user)
         }
     }
 
@@ -132,9 +124,9 @@ public enum ServerMessage: Hashable, Sendable {
         /// Milliseconds to wait before reconnecting; `nil` if the client decides.
         public var after: Int64?
         /// The URL to which to reconnect; `nil` if the client decides.
-        public var to: String?
+        public var to: ByteString?
 
-        public init(reason: GoodbyeReason, reconnect: Bool, after: Int64? = nil, to: String? = nil) {
+        public init(reason: GoodbyeReason, reconnect: Bool, after: Int64? = nil, to: ByteString? = nil) {
             self.reason = reason
             self.reconnect = reconnect
             self.after = after
@@ -156,7 +148,7 @@ public struct Typist: Hashable, Sendable, Codable {
 
     /// Names are compared by bytes: another Unicode form of the same letters is another name.
     public static func == (left: Self, right: Self) -> Bool {
-        left.user == right.user && TextBytes.areSame(left.name, right.name)
+        left.user == right.user && left.name.map(ByteString.init) == right.name.map(ByteString.init)
     }
 
     public func hash(into hasher: inout Hasher) {

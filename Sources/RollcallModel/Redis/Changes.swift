@@ -9,9 +9,9 @@ public struct TypingChange: Hashable, Sendable {
     public var at: Timestamp
     /// The user's display name in the conversation's member list, if the user has one and is typing. Receivers
     /// therefore need not keep the members' names.
-    public var name: String?
+    public var name: ByteString?
 
-    public init(user: UserID, typing: Bool, expiresIn: Int64?, at: Timestamp, name: String? = nil) {
+    public init(user: UserID, typing: Bool, expiresIn: Int64?, at: Timestamp, name: ByteString? = nil) {
         self.user = user
         self.typing = typing
         self.expiresIn = expiresIn
@@ -33,23 +33,15 @@ extension TypingChange: JSONReadable {
 public struct PresenceChange: Hashable, Sendable {
     /// The presence with the version and the time of the record. They order changes.
     public var presence: Presence
-    /// The version and time that observers are shown instead: of a background device's change, which earlier versions of
-    /// Rollcall publish.
-    package var shown: ShownChange?
 
     public init(_ presence: Presence) {
         self.presence = presence
     }
 
-    package init(_ presence: Presence, shown: ShownChange?) {
-        self.presence = presence
-        self.shown = shown
-    }
-
     /// The presence to show to observers.
     package var visible: Presence {
         var visible = presence
-        visible.hideBackground(shown)
+        visible.hideTimeIfNeverSeen()
         return visible
     }
 }
@@ -60,17 +52,13 @@ extension PresenceChange: JSONReadable {
     package init(json: JSONValue) throws(UnexpectedJSON) {
         presence = try Presence(json: json)
         presence.status = try json.field("status")
-        guard let version: Int64 = try json.optionalField("shown_version"),
-            let at: Timestamp = try json.optionalField("shown_at")
-        else { return }
-        shown = ShownChange(version: version, at: at, record: presence.version)
     }
 }
 
 /// Published on `members:{CONVERSATION}`: a member was added, renamed or removed, or the whole list was replaced. The
-/// count is the number of members after the change; workers of earlier versions do not send it.
+/// count is the number of members after the change.
 public enum MemberChange: Hashable, Sendable {
-    case member(UserID, name: String, count: Int?)
+    case member(UserID, name: ByteString, count: Int?)
     case removed(UserID, count: Int?)
     case reset
 }

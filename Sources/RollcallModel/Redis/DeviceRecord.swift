@@ -36,18 +36,15 @@ public struct DeviceRecord: Hashable, Sendable {
     /// Reads a record. Words after the sixth are from later versions and ignored.
     ///
     /// - Returns: `nil` if the text is not a record, because a word is missing or a number is invalid.
-    public init?(_ text: some StringProtocol) {
-        var text = String(text)
-        guard let record = text.withUTF8({ DeviceWords(UnsafeRawBufferPointer($0)).flatMap(DeviceRecord.init) }) else {
-            return nil
-        }
+    public init?(_ text: ByteString) {
+        guard let record = text.utf8.withBytes({ DeviceWords($0).flatMap(DeviceRecord.init) }) else { return nil }
         self = record
     }
 
     /// - Returns: `nil` if the words are not UTF-8.
     package init?(_ words: DeviceWords) {
-        guard let incarnation = String(validating: words.incarnation, as: UTF8.self),
-            let random = String(validating: words.random, as: UTF8.self)
+        guard let incarnation = ByteString(validating: words.incarnation),
+            let random = ByteString(validating: words.random)
         else { return nil }
         self.init(
             state: words.state, incarnation: Incarnation(name: incarnation),

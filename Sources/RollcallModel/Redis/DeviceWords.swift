@@ -51,18 +51,6 @@ extension Slice<UnsafeRawBufferPointer> {
     }
 }
 
-extension ShownChange {
-    /// Reads `VERSION AT OF`; words after the third are a later version's.
-    init?(_ text: UnsafeRawBufferPointer) {
-        var rest = text[...]
-        guard let version = rest.takeWord().flatMap({ Int64(decimal: $0) }),
-            let at = rest.takeWord().flatMap({ Int64(decimal: $0) }),
-            let record = rest.takeWord().flatMap({ Int64(decimal: $0) })
-        else { return nil }
-        self.init(version: version, at: Timestamp(milliseconds: at), record: record)
-    }
-}
-
 extension Int64 {
     /// Reads a decimal integer as Redis and the scripts write it.
     package init?(decimal bytes: UnsafeRawBufferPointer) {

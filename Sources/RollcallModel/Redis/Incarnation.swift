@@ -5,56 +5,42 @@
 /// Redis knows a worker only by this name. A worker that loses its lease continues under a new one; a lost incarnation
 /// is never revived.
 public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertible {
-    public let name: String
+    public let name: ByteString
 
-    public init(name: String) {
+    public init(name: ByteString) {
         self.name = name
     }
 
     /// Creates a new incarnation of the worker `id`, distinguished from its others by 48 random bits.
     public init(worker id: String, using random: inout some RandomNumberGenerator) {
-        name = id + "." + randomName(bits: 48, using: &random)
+        name = ByteString(id + "." + randomName(bits: 48, using: &random))
     }
 
     /// The configured `worker.id` of the worker.
-    public var worker: Substring {
-        name.utf8.lastIndex(of: UInt8(ascii: ".")).map { name[..<$0] } ?? name[...]
-    }
+    public var worker: ByteString { name.cut(atLast: ".")?.before ?? name }
 
-    public var description: String { name }
+    public var description: String { name.string }
 
-    public static func == (left: Self, right: Self) -> Bool { TextBytes.areSame(left.name, right.name) }
-
-    public static func < (left: Self, right: Self) -> Bool { TextBytes.precedes(left.name, right.name) }
-
-    public func hash(into hasher: inout Hasher) {
-        TextBytes.combine(name, into: &hasher)
-    }
+    public static func < (left: Self, right: Self) -> Bool { left.name < right.name }
 }
 
 /// The random part of a session's name, generated when the session begins. `welcome` contains it.
 public struct SessionID: Hashable, Comparable, Sendable, CustomStringConvertible {
-    public let random: String
+    public let random: ByteString
 
-    public init(random: String) {
+    public init(random: ByteString) {
         self.random = random
     }
 
     /// Generates 60 random bits: their 15 digits are stored in the `String` itself, without an allocation, since a
     /// worker keeps very many of these.
     public init(using random: inout some RandomNumberGenerator) {
-        self.random = randomName(bits: 60, using: &random)
+        self.random = ByteString(randomName(bits: 60, using: &random))
     }
 
-    public var description: String { random }
+    public var description: String { random.string }
 
-    public static func == (left: Self, right: Self) -> Bool { TextBytes.areSame(left.random, right.random) }
-
-    public static func < (left: Self, right: Self) -> Bool { TextBytes.precedes(left.random, right.random) }
-
-    public func hash(into hasher: inout Hasher) {
-        TextBytes.combine(random, into: &hasher)
-    }
+    public static func < (left: Self, right: Self) -> Bool { left.random < right.random }
 }
 
 /// Returns `bits` random bits as hexadecimal digits, with leading zeros.

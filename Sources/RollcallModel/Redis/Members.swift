@@ -5,7 +5,7 @@ extension SessionName {
     package var memberText: String { "\(user) \(device) \(session)" }
 
     /// - Returns: `nil` if the member does not name a session.
-    package init?(member: String) {
+    package init?(member: ByteString) {
         let words = member.parts(at: " ")
         guard words.count == 3, !words[2].isEmpty, let user = try? UserID(words[0]),
             let device = try? DeviceID(words[1])
@@ -16,7 +16,7 @@ extension SessionName {
 
 extension RoomSnapshot {
     /// A member of `typing:{CONVERSATION}`, `USER DEVICE`, with its score and the user's display name.
-    package typealias TypingMember = (member: String, expiry: Timestamp, name: String?)
+    package typealias TypingMember = (member: ByteString, expiry: Timestamp, name: ByteString?)
 
     /// Returns each user once, sorted by id, with the latest expiry of the user's devices. Ignores members that
     /// Rollcall did not write.

@@ -23,8 +23,6 @@ extension PresenceRecord {
             updatedAt = Int64(decimal: value).map(Timestamp.init(milliseconds:))
         } else if field.spells("version") {
             version = Int64(decimal: value) ?? version
-        } else if field.spells("shown") {
-            shown = ShownChange(value)
         } else if field.holds(Self.mark, at: 0) {
             addDevice(UnsafeRawBufferPointer(rebasing: field[Self.mark.utf8CodeUnitCount...]), value, counting: living)
         }
@@ -37,7 +35,7 @@ extension PresenceRecord {
     ) {
         guard let words = DeviceWords(value) else { return }
         guard !living.contains(BytesKey(borrowing: words.incarnation)) else { return countedStatus.add(words.state) }
-        guard let device = String(validating: device, as: UTF8.self).flatMap({ try? DeviceID($0) }) else { return }
+        guard let device = ByteString(validating: device).flatMap({ try? DeviceID($0) }) else { return }
         devices[device] = DeviceRecord(words)
     }
 }

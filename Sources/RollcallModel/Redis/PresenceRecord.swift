@@ -10,9 +10,6 @@ public struct PresenceRecord: Hashable, Sendable {
     public var updatedAt: Timestamp?
     /// For a record that does not exist, the time of the read minus one millisecond, so that any write is newer.
     public var version: Int64
-    /// The version and time that observers are shown instead of ``version`` and ``updatedAt``, if an earlier version of
-    /// Rollcall has written changes of background devices since.
-    package var shown: ShownChange?
     /// The version that observers are shown of a user who was never seen, whether or not there is a record: the time of
     /// the read less one millisecond, as for a record that does not exist.
     package var absentVersion: Int64?
@@ -44,7 +41,7 @@ public struct PresenceRecord: Hashable, Sendable {
         }
         var presence = Presence(
             user: user, status: status, lastSeen: lastSeen, updatedAt: updatedAt, version: version)
-        presence.hideBackground(shown)
+        presence.hideTimeIfNeverSeen()
         if presence.isNeverSeen, let absentVersion { presence.version = absentVersion }
         return presence
     }
@@ -65,26 +62,9 @@ public struct PresenceRecord: Hashable, Sendable {
     }
 }
 
-/// The version and time of the last change of a device that was or is active or idle, as earlier versions of Rollcall
-/// write them: there, changes of devices in the background move the version and the time of the record.
-package struct ShownChange: Hashable, Sendable {
-    package var version: Int64
-    package var at: Timestamp
-    /// The version of the record for which this holds; otherwise it is outdated.
-    package var record: Int64
-
-    package init(version: Int64, at: Timestamp, record: Int64) {
-        self.version = version
-        self.at = at
-        self.record = record
-    }
-}
-
 extension Presence {
-    /// Replaces the version and the time of the record by those that observers are shown. A user who was never seen has
-    /// no time, whether or not there is a record.
-    mutating func hideBackground(_ shown: ShownChange?) {
-        if let shown, shown.record == version { (version, updatedAt) = (shown.version, shown.at) }
+    /// A user who was never seen has no time, whether or not there is a record.
+    package mutating func hideTimeIfNeverSeen() {
         if isNeverSeen { updatedAt = nil }
     }
 }

@@ -6,16 +6,16 @@ public struct WorkerReport: Hashable, Sendable {
     public var incarnation: Incarnation
     /// `nil` if the incarnation has no lease, because it was swept and removed.
     public var leaseEnd: Timestamp?
-    public var host: String?
+    public var host: ByteString?
     public var pid: Int64?
     /// The URL at which devices reach the worker.
-    public var edge: String?
+    public var edge: ByteString?
     public var startedAt: Timestamp?
     public var sessions: Int64?
     /// The time of the last heartbeat.
     public var beat: Timestamp?
     /// The version of the worker's software.
-    public var version: String?
+    public var version: ByteString?
     public var isDraining = false
     public var figures = WorkerFigures()
 
@@ -48,13 +48,13 @@ public struct WorkersReport: Hashable, Sendable {
 public struct UserReport: Hashable, Sendable {
     public var record: PresenceRecord
     /// The status that the record contains; `nil` if there is no record.
-    public var storedStatus: String?
+    public var storedStatus: ByteString?
     /// The workers that the record names, and the reader.
     public var workers: WorkersReport
     /// When the user's tokens were last revoked, if that still applies.
     public var revoked: Timestamp?
 
-    public init(record: PresenceRecord, storedStatus: String?, workers: WorkersReport, revoked: Timestamp?) {
+    public init(record: PresenceRecord, storedStatus: ByteString?, workers: WorkersReport, revoked: Timestamp?) {
         self.record = record
         self.storedStatus = storedStatus
         self.workers = workers

@@ -90,9 +90,9 @@ public struct DeviceWritten: Hashable, Sendable {
     public struct PreviousSession: Hashable, Sendable {
         public var incarnation: Incarnation
         /// `MS-RANDOM`, as in the record.
-        public var session: String
+        public var session: ByteString
 
-        public init(incarnation: Incarnation, session: String) {
+        public init(incarnation: Incarnation, session: ByteString) {
             self.incarnation = incarnation
             self.session = session
         }
@@ -185,9 +185,9 @@ public struct RoomSnapshot: Hashable, Sendable {
         /// When the last of the user's devices stops typing, in Redis time.
         public var expiry: Timestamp
         /// The user's name in the conversation's member list.
-        public var name: String?
+        public var name: ByteString?
 
-        public init(user: UserID, expiry: Timestamp, name: String?) {
+        public init(user: UserID, expiry: Timestamp, name: ByteString?) {
             self.user = user
             self.expiry = expiry
             self.name = name
@@ -200,12 +200,12 @@ public struct RoomSnapshot: Hashable, Sendable {
     /// The typing users, sorted by id; empty if they were not requested.
     public var typists: [Entry]
     /// The members, at most as many as requested; `nil` if none were requested or the conversation has no member list.
-    public var members: [UserID: String]?
+    public var members: [UserID: ByteString]?
     /// The number of members.
     public var memberCount: Int
 
     public init(
-        time: Timestamp, admitted: Set<UserID>, typists: [Entry], members: [UserID: String]?, memberCount: Int = 0
+        time: Timestamp, admitted: Set<UserID>, typists: [Entry], members: [UserID: ByteString]?, memberCount: Int = 0
     ) {
         self.time = time
         self.admitted = admitted
@@ -220,7 +220,7 @@ public struct RoomSnapshot: Hashable, Sendable {
 /// A user who is a member during the whole scan is on at least one page, and may be on several. Pages differ in size,
 /// and a page may be empty even if others follow.
 public struct MembersPage: Hashable, Sendable {
-    public var members: [UserID: String]
+    public var members: [UserID: ByteString]
     /// The cursor for the next page; `nil` on the last.
     public var next: UInt64?
     /// The number of members.
@@ -229,7 +229,7 @@ public struct MembersPage: Hashable, Sendable {
     /// The cursor for the first page.
     public static let start: UInt64 = 0
 
-    public init(members: [UserID: String], next: UInt64?, count: Int) {
+    public init(members: [UserID: ByteString], next: UInt64?, count: Int) {
         self.members = members
         self.next = next
         self.count = count

@@ -1,6 +1,6 @@
 // A worker's figures, which it writes with each heartbeat, so that any worker can report the figures of all.
 
-/// The figures in `{workers}:INCARNATION`. Workers of older versions do not write them.
+/// The figures in `{workers}:INCARNATION`.
 public struct WorkerFigures: Hashable, Sendable {
     /// The number of typing signals from clients since the worker started, including stops.
     public var signals: Int64?

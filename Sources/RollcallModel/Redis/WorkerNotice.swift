@@ -3,9 +3,9 @@
 /// A message to one worker. Unknown kinds, from other versions, are ignored.
 public enum WorkerNotice: Hashable, Sendable {
     /// A newer session of this device, on any worker, replaced `session`, which is `MS-RANDOM` as in the record.
-    case replaced(user: UserID, device: DeviceID, session: String)
+    case replaced(user: UserID, device: DeviceID, session: ByteString)
     /// An operator wants this session to end and its device to be gone.
-    case sentAway(user: UserID, device: DeviceID, session: String)
+    case sentAway(user: UserID, device: DeviceID, session: ByteString)
 }
 
 extension WorkerNotice {
@@ -30,8 +30,8 @@ extension WorkerNotice {
 
 extension WorkerNotice: JSONReadable, JSONWritable {
     package init(json: JSONValue) throws(UnexpectedJSON) {
-        let replaced: String? = try json.optionalField("replaced")
-        let sentAway: String? = try json.optionalField("sent_away")
+        let replaced: ByteString? = try json.optionalField("replaced")
+        let sentAway: ByteString? = try json.optionalField("sent_away")
         if let (user, device, session) = replaced.flatMap(Self.words) {
             self = .replaced(user: user, device: device, session: session)
         } else if let (user, device, session) = sentAway.flatMap(Self.words) {
@@ -41,7 +41,7 @@ extension WorkerNotice: JSONReadable, JSONWritable {
         }
     }
 
-    private static func words(of text: String) -> (UserID, DeviceID, String)? {
+    private static func words(of text: ByteString) -> (UserID, DeviceID, ByteString)? {
         let words = text.parts(at: " ")
         guard words.count == 3, let user = try? UserID(words[0]), let device = try? DeviceID(words[1])
         else { return nil }

@@ -2,6 +2,7 @@
 
 package import Logging
 package import NIOCore
+import RollcallModel
 
 /// A Lua script: one atomic decision. Redis caches it under its SHA-1, which `SCRIPT LOAD` returns.
 public struct Script: Hashable, Sendable {
@@ -94,7 +95,7 @@ package final class CommandConnection {
             return steps
                 + scripts.map { script in
                     HandshakeStep(command: RedisCommand("SCRIPT", "LOAD", .string(script.source))) { reply in
-                        if let hash = reply.tree.string { loaded.value?(script.name, hash) }
+                        if let hash = reply.tree.text { loaded.value?(script.name, hash.string) }
                         return nil
                     }
                 }

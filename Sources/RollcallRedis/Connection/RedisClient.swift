@@ -248,7 +248,7 @@ struct Redirection {
     /// Whether another node has the slot now. Otherwise the slot is moving there, and it has this key already or is
     /// about to receive it.
     let isPermanent: Bool
-    private let host: String
+    private let host: ByteString
     private let port: Int
 
     /// Parses an error: `MOVED 3999 10.0.0.1:6381`, or the same with `ASK`.
@@ -257,7 +257,7 @@ struct Redirection {
     init?(_ error: RedisError) {
         guard error.code == .server(kind: "MOVED") || error.code == .server(kind: "ASK"),
             let words = error.reply?.parts(at: " "), words.count == 3,
-            let (host, digits) = words[2].cut(atLast: ":"), let port = Int(digits), (1...65_535).contains(port)
+            let (host, digits) = words[2].cut(atLast: ":"), let port = Int(digits.string), (1...65_535).contains(port)
         else { return nil }
         (isPermanent, self.host, self.port) = (words[0] == "MOVED", host, port)
     }

@@ -409,7 +409,7 @@ struct HandshakeStep {
         return steps + [.optional(RedisCommand("CLIENT", "SETNAME", .string(name)))]
     }
 
-    private static func refusedLogin(_ line: String) -> RedisError {
+    private static func refusedLogin(_ line: ByteString) -> RedisError {
         let error = RedisError(reply: line, command: "AUTH")
         let isAboutCredentials =
             switch error.code {
@@ -431,7 +431,7 @@ struct HandshakeStep {
     static func role(at address: RedisLocation.Address) -> HandshakeStep {
         HandshakeStep(command: RedisCommand("ROLE")) { reply in
             if let line = reply.error { return RedisError(reply: line, command: "ROLE") }
-            if reply.tree.array?.first?.string == "master" { return nil }
+            if reply.tree.array?.first?.text == "master" { return nil }
             return RedisError(
                 .server(kind: "READONLY"), command: "ROLE",
                 "the sentinels name \(address) as the primary, and it is a replica: a failover may be under way")

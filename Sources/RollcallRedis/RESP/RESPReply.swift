@@ -2,6 +2,7 @@
 // other callers convert it to a tree.
 
 import NIOCore
+public import RollcallModel
 
 /// A reply with its values in the order of arrival: an array precedes its elements.
 struct RESPReply: Hashable {
@@ -38,7 +39,7 @@ struct RESPReply: Hashable {
     }
 
     /// The line of the error, if the whole reply is one.
-    var error: String? { values.first?.kind == .error ? String(buffer: text) : nil }
+    var error: ByteString? { values.first?.kind == .error ? ByteString(decoding: text.readableBytesView) : nil }
 
     /// Reads a hash from a reply to `HGETALL`. Values that are not bulk strings are skipped.
     func forEachField(_ read: (_ field: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
@@ -95,8 +96,8 @@ struct RESPReply: Hashable {
         let bytes = text[place.byte..<place.byte + value.byteCount]
         place = (place.value + 1, bytes.endIndex)
         switch value.kind {
-        case .status: return .status(String(decoding: bytes, as: UTF8.self))
-        case .error: return .error(String(decoding: bytes, as: UTF8.self))
+        case .status: return .status(ByteString(decoding: bytes))
+        case .error: return .error(ByteString(decoding: bytes))
         case .integer: return .integer(value.number)
         case .bulk: return .bulk(Array(bytes))
         case .array: return .array((0..<value.number).map { _ in tree(at: &place, in: text) })
@@ -115,9 +116,9 @@ extension ByteBuffer {
 /// A reply of Redis as a tree, or an element of one. Bulk strings stay bytes; callers decide which of them are text.
 public enum RedisValue: Hashable, Sendable {
     /// A short word such as `OK`.
-    case status(String)
+    case status(ByteString)
     /// The line of an error inside an array. An error as the whole reply fails the command instead.
-    case error(String)
+    case error(ByteString)
     case integer(Int64)
     case bulk([UInt8])
     case array([RedisValue])
@@ -126,9 +127,9 @@ public enum RedisValue: Hashable, Sendable {
 
 extension RedisValue {
     /// The text of a bulk string or a status; `nil` for other values, and for bytes that are not valid UTF-8.
-    public var string: String? {
+    public var text: ByteString? {
         switch self {
-        case .bulk(let bytes): String(validating: bytes, as: UTF8.self)
+        case .bulk(let bytes): ByteString(validating: bytes)
         case .status(let text): text
         case .error, .integer, .array, .null: nil
         }
@@ -138,7 +139,7 @@ extension RedisValue {
     public var integer: Int64? {
         switch self {
         case .integer(let number): number
-        case .bulk, .status: string.flatMap { Int64($0) }
+        case .bulk, .status: text.flatMap { Int64($0.string) }
         case .error, .array, .null: nil
         }
     }

@@ -1,7 +1,7 @@
 // The errors between a command and its reply. They name the command, but never its arguments, which contain user names
 // and texts.
 
-import RollcallModel
+public import RollcallModel
 
 /// Why a command has no reply, or a connection failed.
 public struct RedisError: Error, Sendable {
@@ -16,7 +16,7 @@ public struct RedisError: Error, Sendable {
         /// ``ConnectionSettings/maximumWaiting`` commands wait for their replies; this one was not sent.
         case tooManyWaiting
         /// Redis replied with an error of this kind, such as `READONLY`, `OOM` or `NOSCRIPT`.
-        case server(kind: String)
+        case server(kind: ByteString)
         /// Redis sent data that the protocol does not allow, or that exceeds the limits.
         case protocolError
         /// Redis rejected the user or the password.
@@ -35,7 +35,7 @@ public struct RedisError: Error, Sendable {
         self.init(code, command: command, sentence, reply: nil, underlying)
     }
 
-    private init(_ code: Code, command: String?, _ sentence: String, reply: String?, _ underlying: (any Error)?) {
+    private init(_ code: Code, command: String?, _ sentence: String, reply: ByteString?, _ underlying: (any Error)?) {
         storage = Storage(
             code: code, command: command, sentence: sentence, reply: reply, underlying: underlying)
     }
@@ -47,13 +47,14 @@ public struct RedisError: Error, Sendable {
     /// this takes the inner error. Redis replies to an unknown command with the first of its arguments, which are cut.
     ///
     /// - Parameter sentence: by default, the reply.
-    package init(reply line: String, command: String, code: Code? = nil, sentence: String? = nil) {
-        var cause = line[...]
+    package init(reply line: ByteString, command: String, code: Code? = nil, sentence: String? = nil) {
+        var cause = line.string.utf8[...]
         if line.begins(with: "ERR Error running script"), let mark = line.firstBytes(of: ": -") {
-            cause = line[mark.upperBound...]
+            cause = cause[mark.upperBound...]
         }
-        if let end = cause.firstBytes(of: ", with args beginning with")?.lowerBound { cause = cause[..<end] }
-        let (reply, kind) = (String(cause), cause.cut(at: " ")?.before ?? String(cause))
+        if let end = cause.firstRange(of: ", with args beginning with".utf8)?.lowerBound { cause = cause[..<end] }
+        let reply = ByteString(decoding: cause)
+        let kind = reply.cut(at: " ")?.before ?? reply
         self.init(
             code ?? .server(kind: kind), command: command, sentence ?? "Redis answered: \(reply)", reply: reply, nil)
     }
@@ -64,7 +65,7 @@ public struct RedisError: Error, Sendable {
     /// A description for people.
     public var sentence: String { storage.sentence }
     /// What Redis replied, if it replied with an error.
-    public var reply: String? { storage.reply }
+    public var reply: ByteString? { storage.reply }
     public var underlying: (any Error)? { storage.underlying }
 
     /// Whether the command certainly had no effect: it was never sent, or Redis rejected it before it changed anything.
@@ -87,7 +88,7 @@ public struct RedisError: Error, Sendable {
         if case .server(let kind) = code { Self.refusalsOfWrites.contains(kind) } else { false }
     }
 
-    private static let refusalsOfWrites: Set<String> = ["MISCONF", "NOREPLICAS", "OOM", "READONLY"]
+    private static let refusalsOfWrites: Set<ByteString> = ["MISCONF", "NOREPLICAS", "OOM", "READONLY"]
     private static let refusals = refusalsOfWrites.union([
         "ASK", "BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MOVED", "NOAUTH", "NOSCRIPT", "TRYAGAIN", "WRONGTYPE",
     ])
@@ -96,10 +97,15 @@ public struct RedisError: Error, Sendable {
     /// Rollcall.
     public var isForeignKey: Bool { code == .server(kind: "WRONGTYPE") }
 
+    /// Whether Redis does not know the command: it is too old, or the command was renamed.
+    package var isUnknownCommand: Bool {
+        reply.map { ByteString($0.start(atMost: 12)).isWord("err unknown ") } ?? false
+    }
+
     /// Whether Redis denied the command because the user lacks a right. Before Redis 7.0, a denial inside a script has
     /// no error code, only this sentence.
     public var isDenied: Bool {
-        code == .server(kind: "NOPERM") || sentence.firstBytes(of: "The user executing the script can't") != nil
+        code == .server(kind: "NOPERM") || reply?.firstBytes(of: "The user executing the script can't") != nil
     }
 
     /// A single reference, so that a `Result` with this error stays small.
@@ -107,10 +113,10 @@ public struct RedisError: Error, Sendable {
         let code: Code
         let command: String?
         let sentence: String
-        let reply: String?
+        let reply: ByteString?
         let underlying: (any Error)?
 
-        init(code: Code, command: String?, sentence: String, reply: String?, underlying: (any Error)?) {
+        init(code: Code, command: String?, sentence: String, reply: ByteString?, underlying: (any Error)?) {
             self.code = code
             self.command = command
             self.sentence = sentence
@@ -159,6 +165,9 @@ package enum RedisErrorKind: String, CaseIterable, Sendable {
     /// Any other error reply.
     case other
 
+    /// The first word of such an error reply; other kinds are no words of Redis.
+    private var kind: ByteString { ByteString(rawValue.uppercased()) }
+
     /// `nil` for errors that only follow from a failure already counted, or from none.
     init?(_ code: RedisError.Code) {
         switch code {
@@ -170,7 +179,7 @@ package enum RedisErrorKind: String, CaseIterable, Sendable {
         case .protocolError: self = .protocolError
         case .authentication: self = .authentication
         case .tooManyWaiting: self = .tooManyWaiting
-        case .server(let kind): self = Self(rawValue: kind.lowercased()) ?? .other
+        case .server(let kind): self = Self.allCases.first { kind == $0.kind } ?? .other
         }
     }
 }

@@ -38,8 +38,6 @@ local function read_record()
       record.last_seen = not_ahead(number(fields[i + 1]))
     elseif fields[i] == 'version' then
       record.version = number(fields[i + 1])
-    elseif fields[i] == 'shown' then
-      record.has_shown = true -- written by an earlier version of Rollcall
     end
   end
   return record
@@ -112,7 +110,6 @@ local function write_record(record, user, name, device, told, last_seen, retenti
 
   redis.call('HSET', KEYS[1], 'status', status, 'updated_at', whole(now), 'version', whole(version),
     'device:' .. name, printed(device), unpack(last_seen > 0 and { 'last_seen', whole(last_seen) } or {}))
-  if record.has_shown then redis.call('HDEL', KEYS[1], 'shown') end
   if status == 'offline' then
     redis.call('PEXPIRE', KEYS[1], retention)
   else

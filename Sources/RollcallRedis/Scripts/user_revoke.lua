@@ -1,11 +1,14 @@
--- Revokes the tokens issued for a user before a time: device_write then refuses sessions with such a token.
+-- Revokes the tokens issued for a user before a time: device_write then refuses sessions with such a token. Of two times
+-- the later one counts, since the clocks of hosts differ.
 --
 -- KEYS[1]  revoked:{USER}
 -- ARGV     1 how long to keep the revocation, in milliseconds,
 --          2 the time, by the clock of the worker's host, by which tokens are judged
--- Reply    TIME
+-- Reply    the time that counts
 
 -- This write is allowed at maxmemory. Redis then allows all further writes of the script.
-redis.call('DEL', KEYS[1])
-redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1])
-return now
+redis.call('PERSIST', KEYS[1])
+local known = redis.pcall('GET', KEYS[1]) -- an error: it is no string, and no revocation
+local moment = math.max(type(known) == 'string' and tonumber(known) or 0, tonumber(ARGV[2]))
+redis.call('SET', KEYS[1], whole(moment), 'PX', ARGV[1])
+return whole(moment)

@@ -24,7 +24,7 @@ final class PresenceRead {
         self.known = known
         self.store = store
         self.reply = reply
-        living = Set(known.living.map { BytesKey($0.name) })
+        living = Set(known.living.map { BytesKey($0.name.string) })
         records.reserveCapacity(users.count)
     }
 

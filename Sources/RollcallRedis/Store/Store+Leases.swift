@@ -64,10 +64,10 @@ public struct Heartbeat: Hashable, Sendable {
 /// What other workers need to know of a worker before they send devices to it.
 public struct WorkerCard: Hashable, Sendable {
     /// The address at which devices reach the worker.
-    public var edge: String
+    public var edge: ByteString
     public var isDraining: Bool
 
-    public init(edge: String, isDraining: Bool) {
+    public init(edge: ByteString, isDraining: Bool) {
         self.edge = edge
         self.isDraining = isDraining
     }
@@ -84,7 +84,7 @@ extension Store {
             }
         call(
             .heartbeat, keys: [names.workers, names.worker(beat.incarnation)],
-            arguments: [.string(mode), .string(beat.incarnation.name), .milliseconds(lease)] + beat.fields,
+            arguments: [.string(mode), .string(beat.incarnation.name.string), .milliseconds(lease)] + beat.fields,
             reply: reply, read: LeaseSnapshot.init)
     }
 
@@ -100,7 +100,7 @@ extension Store {
     /// Looks up an incarnation that no heartbeat has returned, or one that is to be swept.
     public func standing(of incarnation: Incarnation, reply: @escaping Reply<WorkerStanding>) {
         call(
-            .workerRead, keys: [names.workers, names.worker(incarnation)], .string(incarnation.name),
+            .workerRead, keys: [names.workers, names.worker(incarnation)], .string(incarnation.name.string),
             reply: reply, read: WorkerStanding.init)
     }
 
@@ -109,7 +109,8 @@ extension Store {
     /// - Parameter reply: `false` if its lease has not expired.
     public func forget(_ incarnation: Incarnation, reply: @escaping Reply<Bool>) {
         call(
-            .workerForget, keys: [names.workers, names.worker(incarnation)], .string(incarnation.name), reply: reply
+            .workerForget, keys: [names.workers, names.worker(incarnation)], .string(incarnation.name.string),
+            reply: reply
         ) { $0.integer.map { $0 == 1 } }
     }
 }
@@ -122,7 +123,7 @@ extension LeaseSnapshot {
         var leases: [Incarnation: Timestamp] = [:]
         for index in stride(from: 2, to: parts.count - 1, by: 2) {
             // Members that are not a name with a time are foreign and ignored.
-            guard let name = parts[index].string, let end = parts[index + 1].time else { continue }
+            guard let name = parts[index].text, let end = parts[index + 1].time else { continue }
             leases[Incarnation(name: name)] = end
         }
         self.init(held: held == 1, time: time, leases: leases)
@@ -132,7 +133,7 @@ extension LeaseSnapshot {
 extension WorkerCard {
     /// Decodes the reply to `HMGET edge draining`.
     fileprivate init?(_ value: RedisValue) {
-        guard let fields = value.array, fields.count == 2, let edge = fields[0].string else { return nil }
+        guard let fields = value.array, fields.count == 2, let edge = fields[0].text else { return nil }
         self.init(edge: edge, isDraining: !fields[1].isNull)
     }
 }

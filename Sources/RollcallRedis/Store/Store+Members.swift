@@ -6,7 +6,7 @@ extension Store {
     /// Reads the members' display names; `nil` if the conversation is not managed.
     ///
     /// Uses a plain command: with 100,000 members, a script would block Redis several times as long.
-    public func members(of conversation: ConversationID, reply: @escaping Reply<[UserID: String]?>) {
+    public func members(of conversation: ConversationID, reply: @escaping Reply<[UserID: ByteString]?>) {
         commands.send(RedisCommand("HGETALL", .string(names.members(conversation)))) { result in
             reply(result.flatMap { Self.understood($0, command: "HGETALL") { $0.array.map(Self.allMembers) } })
         }
@@ -46,7 +46,7 @@ extension Store {
         }
     }
 
-    private static func allMembers(_ fields: [RedisValue]) -> [UserID: String]? {
+    private static func allMembers(_ fields: [RedisValue]) -> [UserID: ByteString]? {
         fields.isEmpty ? nil : RoomSnapshot.members(fields)
     }
 
@@ -93,7 +93,7 @@ extension Store {
 extension MembersPage {
     /// Decodes the reply to `HSCAN`.
     fileprivate init?(scan value: RedisValue, count: Int) {
-        guard let parts = value.array, parts.count == 2, let next = parts[0].string.flatMap({ UInt64($0) }),
+        guard let parts = value.array, parts.count == 2, let next = parts[0].text.flatMap({ UInt64($0.string) }),
             let fields = parts[1].array
         else { return nil }
         self.init(members: RoomSnapshot.members(fields), next: next == Self.start ? nil : next, count: count)

@@ -8,7 +8,7 @@ extension Store {
         commands.send(RedisCommand("ZRANGE", .string(names.workers), 0, -1)) { result in
             switch result {
             case .success(let value):
-                let incarnations = (value.array ?? []).compactMap { $0.string.map(Incarnation.init(name:)) }
+                let incarnations = (value.array ?? []).compactMap { $0.text.map(Incarnation.init(name:)) }
                 self.reports(on: incarnations, reply: reply)
             case .failure(let error): reply(.failure(error))
             }
@@ -35,14 +35,14 @@ extension Store {
     /// Revokes all tokens that were issued for the user before `moment`: a time of this host's clock, by which tokens
     /// are judged (default: now). The revocation is kept as long as a record is.
     ///
-    /// - Parameter reply: the moment.
+    /// - Parameter reply: the moment; if the tokens were revoked before with a later one, that one.
     public func revokeTokens(
         of user: UserID, issuedBefore moment: Timestamp? = nil, reply: @escaping Reply<Timestamp>
     ) {
-        let moment = moment ?? .hostTime
-        call(.userRevoke, keys: [names.revoked(user)], .milliseconds(settings.retention), .time(moment), reply: reply) {
-            $0.time.map { _ in moment }
-        }
+        call(
+            .userRevoke, keys: [names.revoked(user)], .milliseconds(settings.retention), .time(moment ?? .hostTime),
+            reply: reply
+        ) { $0.time }
     }
 
     /// Erases the user's record, and removes the devices from the session lists of their workers. A revocation is kept,
@@ -51,7 +51,9 @@ extension Store {
     /// - Parameter reply: `false` if a session of the user exists; then the record is kept.
     public func erase(_ report: UserReport, reply: @escaping Reply<Bool>) {
         let user = report.record.user
-        let dead = report.workers.standings.filter(\.value.isDead).map { RedisCommand.Argument.string($0.key.name) }
+        let dead = report.workers.standings.filter(\.value.isDead).map {
+            RedisCommand.Argument.string($0.key.name.string)
+        }
         call(
             .userErase, keys: [names.presence(user)], arguments: [.string(user.text)] + dead,
             reply: { result in
@@ -95,7 +97,8 @@ extension Store {
         }
         for (index, incarnation) in incarnations.enumerated() {
             let (lease, hash) = (gathering.part(2 * index), gathering.part(2 * index + 1))
-            commands.send(RedisCommand("ZSCORE", .string(names.workers), .string(incarnation.name)), reply: lease)
+            commands.send(
+                RedisCommand("ZSCORE", .string(names.workers), .string(incarnation.name.string)), reply: lease)
             commands.send(RedisCommand("HGETALL", .string(names.worker(incarnation))), reply: hash)
         }
         commands.send(RedisCommand("TIME"), to: names.workers, reply: gathering.part(2 * incarnations.count))
@@ -115,28 +118,28 @@ extension Store {
 
 /// A hash from a reply to `HGETALL`; values that are not text are left out.
 private struct HashFields {
-    private var values: [BytesKey: String] = [:]
+    private var values: [ByteString: ByteString] = [:]
 
     init(_ hash: [RedisValue]) {
         for index in stride(from: 0, to: hash.count - 1, by: 2) {
-            guard let field = hash[index].string else { continue }
-            values[BytesKey(field)] = hash[index + 1].string
+            guard let field = hash[index].text else { continue }
+            values[field] = hash[index + 1].text
         }
     }
 
-    subscript(field: String) -> String? { values[BytesKey(field)] }
+    subscript(field: ByteString) -> ByteString? { values[field] }
 }
 
 extension WorkerReport {
     /// Decodes the reply to `ZSCORE` and the fields of the incarnation's hash.
     fileprivate init(_ incarnation: Incarnation, leaseEnd: RedisValue, _ fields: HashFields) {
-        func number(_ field: String) -> Int64? { fields[field].flatMap { Int64($0) } }
+        func number(_ field: ByteString) -> Int64? { fields[field].flatMap { Int64($0.string) } }
         self.init(incarnation: incarnation, leaseEnd: leaseEnd.time)
         (host, edge, version) = (fields["host"], fields["edge"], fields["version"])
         (pid, sessions) = (number("pid"), number("sessions"))
         startedAt = number("started_at").map(Timestamp.init(milliseconds:))
         beat = number("beat").map(Timestamp.init(milliseconds:))
         isDraining = fields["draining"] != nil
-        for figure in WorkerFigures.fields { figures[keyPath: figure.value] = number(figure.name) }
+        for figure in WorkerFigures.fields { figures[keyPath: figure.value] = number(ByteString(figure.name)) }
     }
 }

@@ -10,7 +10,7 @@ extension Store {
         call(
             .deviceWrite, keys: [names.presence(write.name.user), names.revoked(write.name.user)],
             .string(write.name.user.text), .string(write.name.device.text), .string(write.state?.rawValue ?? "gone"),
-            .string(write.incarnation.name), .string(write.name.session.random),
+            .string(write.incarnation.name.string), .string(write.name.session.random.string),
             write.began.map { .time($0) } ?? "", .milliseconds(write.age), .integer(write.sequence),
             .time(orZero: write.lost), .time(write.until), .milliseconds(settings.retention), .time(write.opened),
             write.issued.map { .time($0) } ?? "",
@@ -77,11 +77,11 @@ extension Store {
 
 extension DeviceWritten {
     init?(_ value: RedisValue) {
-        guard let parts = value.array, let code = parts.first?.string, let outcome = Outcome(rawValue: code),
+        guard let parts = value.array, let code = parts.first?.text, let outcome = Outcome(word: code),
             parts.count >= 2, let time = parts[1].time
         else { return nil }
         var previous: PreviousSession?
-        if parts.count >= 6, let incarnation = parts[4].string, let session = parts[5].string {
+        if parts.count >= 6, let incarnation = parts[4].text, let session = parts[5].text {
             previous = PreviousSession(incarnation: Incarnation(name: incarnation), session: session)
         }
         self.init(outcome: outcome, time: time, began: parts.count >= 3 ? parts[2].time : nil, previous: previous)
@@ -93,7 +93,7 @@ extension DeviceStanding {
     fileprivate init(_ replies: ArraySlice<RedisValue>, place: Int?) {
         let (record, isListed, revoked) = (replies[replies.startIndex], replies.dropFirst().first, replies.last)
         self.init(
-            record: record.string.flatMap { DeviceRecord($0) }, isListed: isListed?.integer == 1,
+            record: record.text.flatMap { DeviceRecord($0) }, isListed: isListed?.integer == 1,
             revoked: revoked?.time, place: place)
     }
 }

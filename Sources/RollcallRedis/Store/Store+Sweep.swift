@@ -31,10 +31,10 @@ extension Store {
     ) {
         call(
             .sweepClaim, keys: [names.sweeper(dead), names.sessions(dead)],
-            .string(claimant.name), .milliseconds(.seconds(1)), .integer(Int64(limit)),
+            .string(claimant.name.string), .milliseconds(.seconds(1)), .integer(Int64(limit)),
             reply: reply
         ) { value in
-            value.isNull ? .some(nil) : value.array?.compactMap { $0.string.flatMap(SessionName.init(member:)) }
+            value.isNull ? .some(nil) : value.array?.compactMap { $0.text.flatMap(SessionName.init(member:)) }
         }
     }
 
@@ -49,10 +49,10 @@ extension Store {
     ) {
         call(
             .sweepDevice, keys: [names.presence(session.user)],
-            .string(session.user.text), .string(session.device.text), .string(dead.name),
-            .string(session.session.random), .time(orZero: lastBeat), .time(until),
+            .string(session.user.text), .string(session.device.text), .string(dead.name.string),
+            .string(session.session.random.string), .time(orZero: lastBeat), .time(until),
             .milliseconds(settings.retention), reply: { reply($0.orForeign(.kept)) }
-        ) { $0.array?.first?.string.flatMap(SweepOutcome.init) }
+        ) { $0.array?.first?.text.flatMap(SweepOutcome.init(word:)) }
     }
 
     /// Takes a batch of a dead incarnation's devices offline, and then removes the sessions from its list. Sweeping a

@@ -9,7 +9,7 @@ extension Store {
             .typingSignal, keys: typingKeys(signal),
             .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
             .milliseconds(settings.typingExpiry), conversationsDefault, reply: reply
-        ) { $0.array?.first?.string.flatMap(TypingOutcome.init) }
+        ) { $0.array?.first?.text.flatMap(TypingOutcome.init(word:)) }
     }
 
     /// Ends a device's typing that expires no later than the signal's expiry. May follow its start in the same
@@ -19,7 +19,7 @@ extension Store {
             .typingStop, keys: typingKeys(signal),
             .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
             .milliseconds(settings.typingExpiry), reply: reply
-        ) { $0.array?.first?.string.flatMap(TypingStopOutcome.init) }
+        ) { $0.array?.first?.text.flatMap(TypingStopOutcome.init(word:)) }
     }
 
     /// Reads the current state of a conversation.
@@ -68,17 +68,17 @@ extension RoomSnapshot {
     private static func typists(_ triples: [RedisValue]) -> [Entry] {
         typists(
             stride(from: 0, to: triples.count - 2, by: 3).lazy.compactMap { index in
-                guard let member = triples[index].string, let expiry = triples[index + 1].time else { return nil }
-                return (member, expiry, triples[index + 2].string)
+                guard let member = triples[index].text, let expiry = triples[index + 1].time else { return nil }
+                return (member, expiry, triples[index + 2].text)
             })
     }
 
-    static func members(_ fields: [RedisValue]) -> [UserID: String] {
-        var members: [UserID: String] = [:]
+    static func members(_ fields: [RedisValue]) -> [UserID: ByteString] {
+        var members: [UserID: ByteString] = [:]
         for index in stride(from: 0, to: fields.count - 1, by: 2) {
             // `{managed}` is a name that no user can have.
-            guard let text = fields[index].string, let user = try? UserID(text) else { continue }
-            members[user] = fields[index + 1].string ?? ""
+            guard let text = fields[index].text, let user = try? UserID(text) else { continue }
+            members[user] = fields[index + 1].text ?? ""
         }
         return members
     }

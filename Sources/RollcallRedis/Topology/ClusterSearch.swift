@@ -19,9 +19,9 @@ final class ClusterSearch: TopologySearch {
         /// The node may be in a minority partition, while other nodes go on.
         case cutOff
 
-        init(_ info: String) {
+        init(_ info: ByteString) {
             let facts = info.parts(at: "\n").map { $0.parts(at: "\r")[0].cut(at: ":") }
-            func fact(_ name: String) -> String? { facts.first { $0?.before.isSame(as: name) == true }??.after }
+            func fact(_ name: ByteString) -> ByteString? { facts.first { $0?.before == name }??.after }
             switch (fact("cluster_state"), fact("cluster_slots_pfail")) {
             case ("ok", _): self = .well
             case (_, "0"): self = .lacksPrimary
@@ -113,7 +113,7 @@ final class ClusterSearch: TopologySearch {
         isAsking = true
         var health = Health.cutOff
         asks.send(RedisCommand("CLUSTER", "INFO")) { answer in
-            if let info = (try? answer.get())?.string { health = Health(info) }
+            if let info = (try? answer.get())?.text { health = Health(info) }
         }
         asks.send(RedisCommand("CLUSTER", "SLOTS")) { [weak self] in self?.answered($0, health) }
     }

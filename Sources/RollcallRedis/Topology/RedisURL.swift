@@ -58,15 +58,15 @@ extension RedisDeployment {
 
     private init(sentinel parts: URLComponents, of list: HostList, scheme: String) throws(InvalidRedisURL) {
         guard parts.query == nil else { throw InvalidRedisURL("\(scheme):// takes no query") }
-        let path = parts.path.parts(at: "/").dropFirst()
+        let path = ByteString(parts.path).parts(at: "/").dropFirst()
         guard let name = path.first, !name.isEmpty, path.count <= 2,
-            !name.unicodeScalars.contains(where: \.properties.isWhitespace)
+            !name.string.unicodeScalars.contains(where: \.properties.isWhitespace)
         else {
             throw InvalidRedisURL("the name of the primary follows the sentinels: \(scheme)://h1,h2,h3/mymaster")
         }
         let sentinels = try list.addresses(first: parts, port: 26_379)
-        try self.init(.sentinel(sentinels, name: name), parts, database: path.count == 2 ? path[2] : "")
-        isEncrypted = scheme.begins(with: "rediss")
+        try self.init(.sentinel(sentinels, name: name.string), parts, database: path.count == 2 ? path[2].string : "")
+        isEncrypted = ByteString(scheme).begins(with: "rediss")
     }
 
     private init(cluster parts: URLComponents, of list: HostList, scheme: String) throws(InvalidRedisURL) {
@@ -74,7 +74,7 @@ extension RedisDeployment {
         let nodes = try list.addresses(first: parts, port: 6379)
         try self.init(.cluster(nodes), parts, database: String(parts.path.drop { $0 == "/" }))
         guard database == 0 else { throw InvalidRedisURL("a cluster has no database but 0: leave the path out") }
-        isEncrypted = scheme.begins(with: "rediss")
+        isEncrypted = ByteString(scheme).begins(with: "rediss")
     }
 
     private init(unix parts: URLComponents) throws(InvalidRedisURL) {
@@ -105,7 +105,9 @@ extension RedisLocation.Address {
     /// - Parameter port: the default port.
     init(of parts: URLComponents, port usual: Int) throws(InvalidRedisURL) {
         guard var host = parts.host, !host.isEmpty else { throw InvalidRedisURL("the host is missing") }
-        if host.begins(with: "["), host.ends(with: "]") { host = String(host.dropFirst().dropLast()) }
+        if host.utf8.first == UInt8(ascii: "["), host.utf8.last == UInt8(ascii: "]") {
+            host = String(host.dropFirst().dropLast())
+        }
         let port = parts.port ?? usual
         guard (1...65535).contains(port) else { throw InvalidRedisURL("the port \(port) is not one of 1–65535") }
         self = .host(host, port: port)
@@ -128,10 +130,10 @@ private struct HostList {
     let others: [String]
 
     init(of url: String) {
-        let start = url.firstBytes(of: "://")?.upperBound ?? url.endIndex
+        let start = url.utf8.firstRange(of: "://".utf8)?.upperBound ?? url.endIndex
         let end = url.utf8[start...].firstIndex { "/?#".utf8.contains($0) } ?? url.endIndex
         let first = url.utf8[start..<end].lastIndex(of: UInt8(ascii: "@")).map { url.utf8.index(after: $0) } ?? start
-        let hosts = url[first..<end].parts(at: ",")
+        let hosts = ByteString(String(url[first..<end])).parts(at: ",").map(\.string)
         self.url = String(url[..<first]) + (hosts.first ?? "") + url[end...]
         others = Array(hosts.dropFirst())
     }

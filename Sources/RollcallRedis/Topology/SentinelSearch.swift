@@ -5,6 +5,7 @@
 
 import Logging
 import NIOCore
+import RollcallModel
 
 /// What a sentinel reports about the primary.
 struct SentinelReport: Hashable, Sendable {
@@ -115,7 +116,7 @@ final class SentinelSearch: TopologySearch {
     private func ask(_ sentinel: Sentinel) {
         // A stalled sentinel is not asked again and again.
         guard sentinel.asks.isConnected, sentinel.asks.waitingCount == 0 else { return }
-        var facts: [String: String] = [:]
+        var facts: [ByteString: ByteString] = [:]
         // Asks for the epoch first. If a failover happens between the two commands, an old epoch with a new primary
         // does no harm. Without the right to read the epoch, the report counts with epoch 0.
         sentinel.asks.send(RedisCommand("SENTINEL", "MASTER", .string(name))) {
@@ -128,20 +129,20 @@ final class SentinelSearch: TopologySearch {
     }
 
     private func answered(
-        _ answer: Result<RedisValue, RedisError>, _ facts: [String: String], by sentinel: Sentinel
+        _ answer: Result<RedisValue, RedisError>, _ facts: [ByteString: ByteString], by sentinel: Sentinel
     ) {
         switch answer {
         case .success(let value):
-            guard let parts = value.array, parts.count == 2, let host = parts[0].string, !host.isEmpty,
+            guard let parts = value.array, parts.count == 2, let host = parts[0].text, !host.isEmpty,
                 let port = parts[1].integer, (1...65_535).contains(port)
             else {
                 return failed(
                     sentinel, RedisError(.connectFailed, "a sentinel knows no primary of the name \(name)"))
             }
-            let epoch = facts["config-epoch"].flatMap { Int($0) } ?? 0
-            sentinel.report = SentinelReport(primary: .host(host, port: Int(port)), epoch: epoch)
+            let epoch = facts["config-epoch"].flatMap { Int($0.string) } ?? 0
+            sentinel.report = SentinelReport(primary: .host(host.string, port: Int(port)), epoch: epoch)
             sentinel.error = nil
-            let others = facts["num-other-sentinels"].flatMap { Int($0) } ?? 0
+            let others = facts["num-other-sentinels"].flatMap { Int($0.string) } ?? 0
             if others >= sentinels.count { tellOthers(of: sentinel) }
             decide()
         case .failure(let error):
@@ -194,8 +195,8 @@ final class SentinelSearch: TopologySearch {
         hasToldOthers = true
         sentinel.asks.send(RedisCommand("SENTINEL", "SENTINELS", .string(name))) { [logger, sentinels] answer in
             let others = ((try? answer.get())?.array ?? []).map(Self.facts).compactMap { facts -> String? in
-                guard let ip = facts["ip"], let port = facts["port"].flatMap({ Int($0) }) else { return nil }
-                return "\(RedisLocation.Address.host(ip, port: port))"
+                guard let ip = facts["ip"], let port = facts["port"].flatMap({ Int($0.string) }) else { return nil }
+                return "\(RedisLocation.Address.host(ip.string, port: port))"
             }
             let named = sentinels.map { "\($0.address)" }
             logger.warning(
@@ -205,8 +206,8 @@ final class SentinelSearch: TopologySearch {
     }
 
     /// Properties, as alternating names and values.
-    private static func facts(_ value: RedisValue) -> [String: String] {
-        let texts = (value.array ?? []).map { $0.string ?? "" }
+    private static func facts(_ value: RedisValue) -> [ByteString: ByteString] {
+        let texts = (value.array ?? []).map { $0.text ?? "" }
         let pairs = stride(from: 0, to: texts.count - 1, by: 2).map { (texts[$0], texts[$0 + 1]) }
         return Dictionary(pairs) { first, _ in first }
     }

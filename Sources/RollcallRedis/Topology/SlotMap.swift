@@ -1,5 +1,7 @@
 // Which server has which keys. A single server is a map with one entry.
 
+import RollcallModel
+
 /// The primaries of a deployment, and the primary of each slot.
 package struct SlotMap: Hashable, Sendable {
     package typealias Address = RedisLocation.Address
@@ -64,14 +66,14 @@ package struct SlotMap: Hashable, Sendable {
         guard let parts = node.array, parts.count >= 2, let port = parts[1].integer, (1...65_535).contains(port) else {
             return nil
         }
-        return server.called(parts[0].string, port: Int(port))
+        return server.called(parts[0].text, port: Int(port))
     }
 }
 
 extension RedisLocation.Address {
     /// Returns the address that this node reported. An empty host, or `?`, means the node's own host.
-    func called(_ host: String?, port: Int) -> Self? {
-        if let host, !host.isEmpty, host != "?" { return .host(host, port: port) }
+    func called(_ host: ByteString?, port: Int) -> Self? {
+        if let host, !host.isEmpty, host != "?" { return .host(host.string, port: port) }
         guard case .host(let own, _) = self else { return nil }
         return .host(own, port: port)
     }

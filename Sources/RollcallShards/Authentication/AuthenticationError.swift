@@ -9,7 +9,10 @@ public struct AuthenticationError: Error, Hashable, Sendable {
     public enum Code: String, Sendable, CaseIterable {
         /// Not a token at all, or a claim has the wrong type.
         case malformed
-        /// No key of this worker matches the token's algorithm and key ID.
+        /// This worker has no keys for the token's algorithm.
+        case wrongAlgorithm = "wrong_algorithm"
+        /// The configured key sets lack the token's key. They may have it later: an issuer may sign with a new key before
+        /// everybody has read it.
         case unknownKey = "unknown_key"
         /// No key matches, and the URL that may have the key cannot be reached. The token may still be valid.
         case keysUnavailable = "keys_unavailable"
@@ -32,8 +35,6 @@ public struct AuthenticationError: Error, Hashable, Sendable {
     public var code: Code
     /// A sentence for people. It contains nothing of the token.
     public var message: String
-    /// Whether the key may be one that the source has but this worker has not read yet.
-    package var mayBeNewKey = false
     /// How long until the token becomes valid, if it is not valid yet.
     package var wait: Duration?
 
@@ -45,16 +46,17 @@ public struct AuthenticationError: Error, Hashable, Sendable {
     /// The close code for the connection.
     public var closeCode: CloseCode {
         switch code {
-        case .malformed, .unknownKey, .badSignature, .wrongType, .livesTooLong, .wrongIssuer, .wrongAudience,
+        case .malformed, .wrongAlgorithm, .badSignature, .wrongType, .livesTooLong, .wrongIssuer, .wrongAudience,
             .wrongDevice:
             .badToken
         case .expired: .tokenExpired
         case .noDevice: .badMessage
-        case .keysUnavailable, .notYetValid: .busy
+        case .unknownKey, .keysUnavailable, .notYetValid: .busy
         }
     }
 }
 
 extension AuthenticationError: CustomStringConvertible {
-    public var description: String { message }
+    /// What the client is sent: the code, and the sentence.
+    public var description: String { "\(code.rawValue): \(message)" }
 }

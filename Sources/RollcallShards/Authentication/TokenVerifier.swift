@@ -8,7 +8,7 @@ package protocol TokenVerifier: Sendable {
     /// Returns the user and device of a token.
     ///
     /// - Parameter device: The device that the client named.
-    func identity(token: String, device: DeviceID?) throws(AuthenticationError) -> Identity
+    func identity(token: ByteString, device: DeviceID?) throws(AuthenticationError) -> Identity
 
     /// Handles a token that was refused because its key is unknown.
     ///

@@ -19,9 +19,15 @@ public struct Secret: Hashable, Sendable {
 }
 
 extension Secret {
-    /// Whether the secret looks non-random: few different bytes, a repeated pattern, or words used in examples.
-    package var isGuessable: Bool {
-        if Set(bytes).count < 8 { return true }
+    /// Whether the secret looks non-random: few different bytes, a repeated pattern, or words used in examples. What is
+    /// written in hexadecimal counts as the bytes that it stands for.
+    ///
+    /// - Parameter distinct: how many different bytes are enough.
+    package func isGuessable(below distinct: Int) -> Bool {
+        let digits = bytes.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        let isHexadecimal = digits.count == bytes.count
+        let pairs = stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+        if max(Set(bytes).count, isHexadecimal ? Set(pairs).count : 0) < distinct { return true }
         let repeats = (1...max(1, bytes.count / 2)).contains { bytes.dropFirst($0).elementsEqual(bytes.dropLast($0)) }
         let text = text.lowercased()
         return repeats || ["secret", "password", "changeme", "change-me", "example"].contains { text.contains($0) }

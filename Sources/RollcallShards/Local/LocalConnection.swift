@@ -80,7 +80,7 @@ extension LocalConnection: Peer {
     }
 
     /// Ends the session, after the messages sent have been consumed.
-    package func close(_ code: CloseCode) {
+    package func close(_ code: CloseCode, because _: String) {
         closed = code
         deliverSoon()
     }

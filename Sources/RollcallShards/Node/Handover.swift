@@ -27,7 +27,7 @@ enum Handover {
     ///
     /// - Parameter peers: `edge.peers`. Workers publish their addresses in Redis, and devices send their tokens to the
     ///   address that they receive.
-    static func destinations(_ others: [WorkerCard], from own: String, peers: [String] = []) -> [String] {
+    static func destinations(_ others: [WorkerCard], from own: String, peers: [String] = []) -> [ByteString] {
         let policy = PeerPolicy(peers, own: own)
         return reachable(others, from: own).filter { policy.allows($0) }
     }
@@ -35,7 +35,7 @@ enum Handover {
     /// Returns the addresses of workers that could take devices but are excluded, for example by `edge.peers`.
     static func leftOut(_ others: [WorkerCard], from own: String, peers: [String] = []) -> [LeftOut] {
         let policy = PeerPolicy(peers, own: own)
-        guard let home = EdgeURL(own) else { return [] }
+        guard let home = EdgeURL(ByteString(own)) else { return [] }
         return reachable(others, from: own).filter { !policy.allows($0) }.compactMap { url in
             EdgeURL(url).map { LeftOut(edge: url, host: $0.host, lacksTLS: home.isEncrypted && !$0.isEncrypted) }
         }
@@ -43,7 +43,7 @@ enum Handover {
 
     /// A worker that could take devices but gets none.
     struct LeftOut: Hashable {
-        let edge: String
+        let edge: ByteString
         let host: String
         let lacksTLS: Bool
 
@@ -63,17 +63,17 @@ enum Handover {
     }
 
     /// The addresses of other workers that are not draining and that clients can reach, each once.
-    private static func reachable(_ others: [WorkerCard], from own: String) -> [String] {
+    private static func reachable(_ others: [WorkerCard], from own: String) -> [ByteString] {
         let staying = Set(others.filter { !$0.isDraining }.map(\.edge))
-        return staying.subtracting([own]).filter { isReachable($0, from: own) }.sorted()
+        return staying.subtracting([ByteString(own)]).filter { isReachable($0, from: own) }.sorted()
     }
 
     /// Whether clients can reach `url`. A wildcard address is not reachable, and a loopback address only from the same
     /// machine.
-    private static func isReachable(_ url: String, from own: String) -> Bool {
+    private static func isReachable(_ url: ByteString, from own: String) -> Bool {
         guard let host = EdgeURL(url)?.host else { return false }
         let address = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress
         if address == "0.0.0.0" || address == "::" { return false }
-        return !Loopback.contains(host) || EdgeURL(own).map { Loopback.contains($0.host) } == true
+        return !Loopback.contains(host) || EdgeURL(ByteString(own)).map { Loopback.contains($0.host) } == true
     }
 }

@@ -193,9 +193,9 @@ final class LeaseDriver {
     /// Tells the other workers that this one is leaving.
     ///
     /// - Returns: The addresses that its devices may move to.
-    func handOver() -> EventLoopFuture<[String]> {
+    func handOver() -> EventLoopFuture<[ByteString]> {
         isDraining = true
-        let found = driver.eventLoop.makePromise(of: [String].self)
+        let found = driver.eventLoop.makePromise(of: [ByteString].self)
         guard isConnected, let incarnation = coordinator.incarnation else {
             found.succeed([])
             return found.futureResult

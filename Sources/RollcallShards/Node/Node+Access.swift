@@ -17,7 +17,7 @@ extension Node: NodeAccess {
         let snapshot = try await ask { store, reply in
             store.room(conversation, users: [], withTyping: true, mostMembers: 0, reply: reply)
         }
-        let typists = snapshot.typists.map { Typist(user: $0.user, name: $0.name) }
+        let typists = snapshot.typists.map { Typist(user: $0.user, name: $0.name?.string) }
         return ServerMessage.Typing(
             conversation: conversation, users: Array(typists.prefix(names)), count: typists.count)
     }
@@ -26,7 +26,7 @@ extension Node: NodeAccess {
         var members: [UserID: String] = [:]
         var cursor = MembersPage.start
         while let page = try await membersPage(of: conversation, from: cursor, limit: Self.pagedMembers) {
-            members.merge(page.members) { first, _ in first }
+            members.merge(page.members.mapValues(\.string)) { first, _ in first }
             guard let next = page.next else { return members }
             cursor = next
         }

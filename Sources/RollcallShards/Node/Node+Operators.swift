@@ -81,7 +81,7 @@ extension Node: OperatorAccess {
 
     private func tell(_ user: UserID, _ device: DeviceID, _ record: DeviceRecord) async throws {
         let notice = WorkerNotice.sentAway(
-            user: user, device: device, session: "\(record.began.milliseconds)-\(record.session)")
+            user: user, device: device, session: ByteString("\(record.began.milliseconds)-\(record.session)"))
         let _: Bool = try await ask { store, reply in
             store.announce(notice, to: record.incarnation, reply: reply)
         }

@@ -11,13 +11,13 @@ struct EdgeURL {
 
     /// - Returns: `nil` for anything that clients might parse differently: user names, escapes, characters that are not
     ///   valid in host names, a trailing dot, or numbers that could be an address.
-    init?(_ url: String) {
+    init?(_ url: ByteString) {
         isEncrypted = url.begins(with: "wss://")
         guard isEncrypted || url.begins(with: "ws://") else { return nil }
         let rest = url.utf8.dropFirst(isEncrypted ? 6 : 5)
         let authority = String(Substring(rest.prefix { !"/?#".utf8.contains($0) })).lowercased()
         guard PeerPolicy.isOfHost(authority, and: "[]") else { return nil }
-        host = Loopback.host(of: authority)
+        host = Loopback.host(of: ByteString(authority)).string
         let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
         guard isAddress || PeerPolicy.isName(host) else { return nil }
     }
@@ -33,12 +33,12 @@ package struct PeerPolicy {
     ///   - own: The worker's own public address.
     init(_ patterns: [String], own: String) {
         self.patterns = patterns.map { $0.lowercased() }
-        self.own = EdgeURL(own)
+        self.own = EdgeURL(ByteString(own))
     }
 
     /// Whether a text is valid in `edge.peers`.
     package static func isPattern(_ text: String) -> Bool {
-        let host = (text.begins(with: "*.") ? String(text.dropFirst(2)) : text).lowercased()
+        let host = (ByteString(text).begins(with: "*.") ? String(text.dropFirst(2)) : text).lowercased()
         return isName(host) || (try? SocketAddress(ipAddress: host, port: 0)) != nil
     }
 
@@ -52,21 +52,21 @@ package struct PeerPolicy {
 
     /// Whether a host is a name that cannot be read as an address in another notation, such as 134744072.
     fileprivate static func isName(_ host: String) -> Bool {
-        let parts = host.parts(at: ".")
+        let parts = ByteString(host).parts(at: ".")
         guard isOfHost(host), !host.utf8.contains(UInt8(ascii: ":")), !parts.contains(where: \.isEmpty) else {
             return false
         }
         return parts.last?.utf8.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) } ?? false
     }
 
-    func allows(_ url: String) -> Bool {
+    func allows(_ url: ByteString) -> Bool {
         guard let own, let other = EdgeURL(url), other.isEncrypted || !own.isEncrypted else { return false }
         guard patterns.isEmpty else { return patterns.contains { Self.matches(other.host, $0) } }
         return Self.place(of: other.host) == Self.place(of: own.host)
     }
 
     private static func matches(_ host: String, _ pattern: String) -> Bool {
-        guard pattern.hasPrefix("*.") else { return host == pattern }
+        guard ByteString(pattern).begins(with: "*.") else { return ByteString(host) == ByteString(pattern) }
         return host.utf8.count >= pattern.utf8.count
             && host.utf8.suffix(pattern.utf8.count - 1).elementsEqual(pattern.utf8.dropFirst())
     }
@@ -77,7 +77,7 @@ package struct PeerPolicy {
         /// An IPv4 /24 network, or an IPv6 /64 network.
         case network([UInt8])
         /// A name without its first label; the whole name if the rest may be a domain that strangers share.
-        case domain(String)
+        case domain(ByteString)
         /// Names with one label, which resolve only in a local network.
         case local
     }
@@ -87,13 +87,13 @@ package struct PeerPolicy {
         if let bytes = (try? SocketAddress(ipAddress: host, port: 0))?.networkBytes {
             return .network(Array(bytes.prefix(bytes.count == 4 ? 3 : 8)))
         }
-        let parts = host.parts(at: ".")
+        let parts = ByteString(host).parts(at: ".")
         switch parts.count {
         case 1: return .local
-        case 2: return .domain(host)
+        case 2: return .domain(ByteString(host))
         // Below domains such as co.uk or com.au, anyone can register names.
-        case 3 where parts[1].utf8.count <= 3: return .domain(host)
-        default: return .domain(parts.dropFirst().joined(separator: "."))
+        case 3 where parts[1].utf8.count <= 3: return .domain(ByteString(host))
+        default: return .domain(ByteString(parts.dropFirst().map(\.string).joined(separator: ".")))
         }
     }
 }

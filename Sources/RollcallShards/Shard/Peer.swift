@@ -37,7 +37,9 @@ package protocol Peer: AnyObject {
     func limitHit(_ limit: Limit)
 
     /// Ends the session, after the messages sent have left.
-    func close(_ code: CloseCode)
+    ///
+    /// - Parameter sentence: for the client's developer; may be empty.
+    func close(_ code: CloseCode, because sentence: String)
 }
 
 /// A message for several sessions. It is encoded at most once, and only if one of them has a socket.

@@ -63,11 +63,11 @@ extension ShardDriver {
     }
 
     /// Returns the user and device of a token.
-    func identity(of key: SessionKey, token: String, device: DeviceID?) throws(AuthenticationError) -> Identity {
+    func identity(of key: SessionKey, token: ByteString, device: DeviceID?) throws(AuthenticationError) -> Identity {
         if let user = peer(of: key)?.user {
             return Identity(user: user, device: try Identity.device(device), expires: nil)
         }
-        guard let authenticator else { throw AuthenticationError(.unknownKey, "this node takes no tokens") }
+        guard let authenticator else { throw AuthenticationError(.wrongAlgorithm, "this node takes no tokens") }
         return try authenticator.identity(token: token, device: device)
     }
 

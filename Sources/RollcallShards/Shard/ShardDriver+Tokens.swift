@@ -13,7 +13,7 @@ internal import RollcallModel
 #endif
 
 extension ShardDriver {
-    func authenticate(_ key: SessionKey, token: String, device: DeviceID?, id: MessageID?) {
+    func authenticate(_ key: SessionKey, token: ByteString, device: DeviceID?, id: MessageID?) {
         do throws(AuthenticationError) {
             welcome(try identity(of: key, token: token, device: device), key, id: id)
         } catch {
@@ -22,7 +22,7 @@ extension ShardDriver {
     }
 
     private func lookAgain(
-        after error: AuthenticationError, _ key: SessionKey, token: String, device: DeviceID?, id: MessageID?
+        after error: AuthenticationError, _ key: SessionKey, token: ByteString, device: DeviceID?, id: MessageID?
     ) {
         do throws(AuthenticationError) {
             guard let authenticator else { throw error }
@@ -53,7 +53,7 @@ extension ShardDriver {
         return .uptimeNanoseconds(UInt64(max(0, end.nanoseconds)))
     }
 
-    private func authenticateAgain(_ key: SessionKey, token: String, device: DeviceID?, id: MessageID?) {
+    private func authenticateAgain(_ key: SessionKey, token: ByteString, device: DeviceID?, id: MessageID?) {
         do throws(AuthenticationError) {
             welcome(try identity(of: key, token: token, device: device), key, id: id)
         } catch {
@@ -71,30 +71,32 @@ extension ShardDriver {
         }
     }
 
-    /// A forged token is no concern of operators. A token that the issuer signed but that is refused is.
+    /// Logs a refused token, each rule at most once a minute. What the issuer has signed is a mistake of somebody's; anybody
+    /// can send what it has not.
     private func note(_ error: AuthenticationError) {
+        guard refusedTokens[error.code, default: RepeatedProblem()].occurred(error.code.rawValue, at: .now) else {
+            return
+        }
         let metadata: Logger.Metadata = ["code": "\(error.code.rawValue)", "reason": "\(error.message)"]
         switch error.code {
         case .wrongType, .livesTooLong, .notYetValid, .wrongIssuer, .wrongAudience:
-            guard refusedTokens[error.code, default: RepeatedProblem()].occurred(error.code.rawValue, at: .now) else {
-                return
-            }
             logger.warning("signed tokens are refused", metadata: metadata)
-        case .malformed, .unknownKey, .keysUnavailable, .badSignature, .expired, .wrongDevice, .noDevice:
-            logger.debug("token refused", metadata: metadata)
+        case .malformed, .wrongAlgorithm, .unknownKey, .keysUnavailable, .badSignature, .expired, .wrongDevice,
+            .noDevice:
+            logger.info("tokens are refused", metadata: metadata)
         }
     }
 
     private func refuse(_ key: SessionKey, _ error: AuthenticationError, id: MessageID?) {
         note(error)
         after { shard, now in
-            switch error.code {
-            case .keysUnavailable: shard.tokenUnchecked(key, id: id, at: now)
-            case .notYetValid: shard.tokenUnchecked(key, id: id, after: error.wait, at: now)
-            case .malformed, .unknownKey, .badSignature, .wrongType, .expired, .livesTooLong, .wrongIssuer,
-                .wrongAudience, .wrongDevice, .noDevice:
-                shard.refused(key, error.closeCode, at: now)
+            // A token for another device is no renewal.
+            guard error.code != .wrongDevice else {
+                return shard.refused(key, error.closeCode, because: "\(error)", at: now)
             }
+            return shard.tokenRefused(
+                key, error.closeCode, because: "\(error)", reason: error.code == .unknownKey ? .unknownKey : nil,
+                after: error.wait, id: id, at: now)
         }
     }
 }

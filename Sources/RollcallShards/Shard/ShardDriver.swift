@@ -151,8 +151,8 @@ extension ShardDriver: ShardHost {
         case .sendSnapshot(let message, let key): send(message, to: CollectionOfOne(key), counting: false)
         case .tellWhenDrained(let key):
             peer(of: key)?.tellWhenDrained()
-        case .close(let key, let code):
-            vacate(key)?.close(code)
+        case .close(let key, let code, let sentence):
+            vacate(key)?.close(code, because: sentence)
         case .hold(let key): peer(of: key)?.hold()
         case .listen(let key): peer(of: key)?.listen()
         case .limitHit(let limit, let key):

@@ -77,7 +77,7 @@ struct AdminGate: RouterMiddleware {
     /// The router ignores empty parts. A name that an app has left empty must not make another path of it: `DELETE
     /// /v1/conversations/c/members/` would end the membership of all.
     private static func hasEmptyPart(_ path: String) -> Bool {
-        path.utf8.count > 1 && path.parts(at: "/").dropFirst().contains("")
+        path.utf8.count > 1 && ByteString(path).parts(at: "/").dropFirst().contains { $0.isEmpty }
     }
 
     /// The answer; errors of the node as problems.
@@ -109,8 +109,8 @@ struct AdminGate: RouterMiddleware {
 
     private func authorize(_ request: Request, _ needed: AdminRole) throws(AdminProblem) {
         guard !tokens.isEmpty else { return try demandOwnName(request) }
-        let words = (request.headers[.authorization] ?? "").parts(at: " ").filter { !$0.isEmpty }
-        guard words.count == 2, words[0].lowercased() == "bearer",
+        let words = ByteString(request.headers[.authorization] ?? "").parts(at: " ").filter { !$0.isEmpty }
+        guard words.count == 2, words[0].isWord("bearer"),
             let role = tokens.role(of: Secret(words[1].utf8))
         else {
             throw AdminProblem(
@@ -123,16 +123,43 @@ struct AdminGate: RouterMiddleware {
     }
 
     /// Without a token, only this machine can reach the port. But web pages open in its browsers can too, so `Origin`
-    /// and `Host` are checked.
+    /// and `Host` are checked; and so can everybody whose requests a proxy on this machine passes on.
     private func demandOwnName(_ request: Request) throws(AdminProblem) {
-        if let origin = request.headers[.origin], !Loopback.contains(origin: origin) {
+        let isForwarded = request.headers.contains {
+            let name = ByteString($0.name.canonicalName)
+            return name == "forwarded" || name.begins(with: "x-forwarded-")
+        }
+        if isForwarded {
+            throw AdminProblem(
+                .unauthorized, "without admin.token_file this port answers no requests that a proxy passes on")
+        }
+        if let origin = request.headers[.origin], !Loopback.contains(origin: ByteString(origin)) {
             throw AdminProblem(
                 .unauthorized, "without admin.token_file this port accepts web pages of this machine only")
         }
-        if let authority = request.head.authority, !Loopback.contains(authority: authority) {
+        if let authority = request.head.authority.map(ByteString.init), !Loopback.contains(authority: authority) {
             throw AdminProblem(
-                .unauthorized, "without admin.token_file this port answers only to localhost, not to \(authority)")
+                .unauthorized,
+                "without admin.token_file this port answers only to localhost, not to \(authority.excerpt)")
         }
+    }
+}
+
+/// Stands before the router: what the worker reads of a request's head is ASCII.
+struct ASCIIHeads<Base: HTTPResponder<AdminContext>>: HTTPResponder {
+    typealias Context = AdminContext
+
+    let base: Base
+
+    func respond(to request: Request, context: Context) async throws -> Response {
+        let read = [
+            request.uri.string, request.head.authority, request.headers[.origin], request.headers[.authorization],
+        ]
+        guard read.allSatisfy({ $0.map { ByteString($0).isASCII } ?? true }) else {
+            return AdminProblem(.badRequest, "path, Host, Origin and Authorization must be ASCII: percent-encode names")
+                .response
+        }
+        return try await base.respond(to: request, context: context)
     }
 }
 

@@ -42,14 +42,14 @@ struct AdminLive: Encodable, Sendable {
         var level: String
         /// Constant for each kind of event.
         var message: String
-        var facts: [String: String]
+        var facts: [String: ByteString]
         /// How often the event repeated with no other event in between; `at` is then the last time.
         var times: Int
     }
 
     /// The time by Redis. While Redis is unavailable, the worker's estimate of it.
     var time: Timestamp
-    /// The time by the clock of the worker's host, like the events. Absent from older versions.
+    /// The time by the clock of the worker's host, like the events.
     var hostTime: Timestamp?
     /// The incarnation of the answering worker.
     var worker: String
@@ -74,7 +74,7 @@ extension AdminLive {
     init(_ report: LiveReport, events: [LoggedEvent], at hostTime: Timestamp) {
         let all = AdminWorkers(report.workers)
         (time, workers, self.hostTime) = (all.time, all.workers, hostTime)
-        (worker, ready) = (report.own?.name ?? "", report.isReady)
+        (worker, ready) = (report.own?.name.string ?? "", report.isReady)
         redis = Redis(
             up: report.redis.isUp, p50: report.redis.medianMicroseconds, p99: report.redis.slowMicroseconds)
         conversations = report.conversations.map {

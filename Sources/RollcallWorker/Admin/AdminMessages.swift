@@ -71,7 +71,7 @@ struct AdminMembers: AdminRequestBody {
                 } catch {
                     throw UnexpectedJSON("\(error)")
                 }
-                let name = try AdminMemberName(json: value).text
+                let name = try AdminMemberName(json: value).text.string
                 if byUser[user] == nil { byUser[user] = name }
             }
         }
@@ -85,10 +85,10 @@ struct AdminMemberList: JSONWritable {
     static let mostOfPage = 10_000
     static let usualOfPage = 1000
 
-    private let members: [(user: UserID, name: String)]
+    private let members: [(user: UserID, name: ByteString)]
     private let cursor: String?
 
-    init(_ members: [UserID: String], cursor: UInt64? = nil) {
+    init(_ members: [UserID: ByteString], cursor: UInt64? = nil) {
         self.members = members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         self.cursor = cursor.map { String($0) }
     }
@@ -101,7 +101,7 @@ struct AdminMemberList: JSONWritable {
     }
 
     private struct Names: JSONWritable {
-        let members: [(user: UserID, name: String)]
+        let members: [(user: UserID, name: ByteString)]
 
         func write(to json: inout JSONWriter) {
             json.object { json in
@@ -127,14 +127,14 @@ struct AdminMember: AdminRequestBody {
 struct AdminMemberName: JSONReadable {
     static let mostBytes = 256
 
-    let text: String
+    let text: ByteString
 
     init(json: JSONValue) throws(UnexpectedJSON) {
         text = try json.text()
         guard text.utf8.count <= Self.mostBytes else {
             throw UnexpectedJSON("a name has at most \(Self.mostBytes) bytes")
         }
-        guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+        guard !text.string.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             throw UnexpectedJSON("a name has no control characters")
         }
     }

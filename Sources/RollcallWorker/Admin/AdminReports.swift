@@ -5,20 +5,20 @@ package import RollcallModel
 
 /// One worker, from its heartbeat and its lease.
 package struct AdminWorker: Codable, Sendable {
-    package var incarnation: String
+    package var incarnation: ByteString
     /// Whether the lease is current.
     package var alive: Bool
     /// Whether the worker is draining.
     package var draining: Bool
     package var leaseEnd: Timestamp?
-    package var host: String?
+    package var host: ByteString?
     package var pid: Int64?
-    package var edge: String?
+    package var edge: ByteString?
     package var startedAt: Timestamp?
     package var sessions: Int64?
     package var beat: Timestamp?
-    package var version: String?
-    /// Typing signals received from clients since the worker started. Older versions omit this and the fields below.
+    package var version: ByteString?
+    /// Typing signals received from clients since the worker started.
     package var signals: Int64?
     /// Typing signals and stops that Redis accepted and published.
     package var published: Int64?
@@ -99,7 +99,7 @@ package struct AdminUser: Codable, Sendable {
     package var time: Timestamp
     package var rule: Rule
     /// The stored status, which still includes devices of dead workers; absent without a record.
-    package var stored: String?
+    package var stored: ByteString?
     /// When the user's tokens were last revoked.
     package var revoked: Timestamp?
     package var devices: [Device]
@@ -122,7 +122,7 @@ package struct AdminUser: Codable, Sendable {
         presence = try Presence(from: decoder)
         time = try fields.decode(Timestamp.self, forKey: .time)
         rule = try fields.decode(Rule.self, forKey: .rule)
-        stored = try fields.decodeIfPresent(String.self, forKey: .stored)
+        stored = try fields.decodeIfPresent(ByteString.self, forKey: .stored)
         revoked = try fields.decodeIfPresent(Timestamp.self, forKey: .revoked)
         devices = try fields.decode([Device].self, forKey: .devices)
     }

@@ -74,7 +74,7 @@ struct AdminRoutes: Sendable {
             },
             AdminRoute(.put, one, .operator) {
                 try await node.setMember(
-                    $0.user(), name: $0.body(AdminMember.self).name.text, of: $0.conversation())
+                    $0.user(), name: $0.body(AdminMember.self).name.text.string, of: $0.conversation())
                 return Response(status: .noContent)
             },
             AdminRoute(.delete, one, .operator) {
@@ -136,7 +136,7 @@ extension AdminRoutes {
         let isPaged = cursor != nil || limit != nil
         let step = limit ?? (isPaged ? AdminMemberList.usualOfPage : AdminMemberList.mostOfPage)
         var from = cursor ?? MembersPage.start
-        var members: [UserID: String] = [:]
+        var members: [UserID: ByteString] = [:]
         while true {
             guard let page = try await node.membersPage(of: conversation, from: from, limit: step) else {
                 throw AdminProblem(.notManaged, "the members of this conversation were never set")
@@ -165,7 +165,7 @@ struct AdminCall {
     static let mostBytes = 4 * 1024 * 1024
 
     /// The part of the path, as it was sent.
-    func text(_ parameter: String) -> String { context.parameters.get(parameter) ?? "" }
+    func text(_ parameter: String) -> ByteString { ByteString(context.parameters.get(parameter) ?? "") }
 
     func user() throws(AdminProblem) -> UserID { try Self.name(text("user"), "the user") }
 
@@ -199,7 +199,7 @@ struct AdminCall {
         }
     }
 
-    static func name<Kind>(_ text: some StringProtocol, _ what: String) throws(AdminProblem) -> Identifier<Kind> {
+    static func name<Kind>(_ text: ByteString, _ what: String) throws(AdminProblem) -> Identifier<Kind> {
         guard let name = percentDecoded(text) else {
             throw AdminProblem(.badRequest, "\(what) is not percent-encoded UTF-8")
         }
@@ -211,9 +211,9 @@ struct AdminCall {
     }
 
     /// Hummingbird's decoding passes on what is not valid; a name must not be changed.
-    static func percentDecoded(_ text: some StringProtocol) -> String? {
+    static func percentDecoded(_ text: ByteString) -> ByteString? {
         var bytes: [UInt8] = []
-        var rest = Substring(text).utf8[...]
+        var rest = text.utf8[...]
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
                 bytes.append(byte)
@@ -224,7 +224,7 @@ struct AdminCall {
             }
             bytes.append(high << 4 | low)
         }
-        return String(validating: bytes, as: UTF8.self)
+        return ByteString(validating: bytes)
     }
 
     private static func hexDigit(_ byte: UInt8) -> UInt8? {
@@ -235,22 +235,19 @@ struct AdminCall {
 /// The parameters of a query, in order. Names and values are percent-encoded.
 struct AdminQuery {
     /// The name is the raw text if it cannot be decoded.
-    private let fields: [(name: String, value: Substring?)]
+    private let fields: [(name: ByteString, value: ByteString?)]
 
     init(_ query: String?) {
-        fields = (query ?? "").utf8.split(separator: UInt8(ascii: "&")).map { field in
-            let name = Substring(field.prefix { $0 != UInt8(ascii: "=") })
-            return (
-                AdminCall.percentDecoded(name) ?? String(name),
-                name.endIndex < field.endIndex ? Substring(field[name.endIndex...].dropFirst()) : nil
-            )
+        fields = ByteString(query ?? "").parts(at: "&").filter { !$0.isEmpty }.map { field in
+            let (name, value) = field.cut(at: "=").map { ($0, $1) } ?? (field, nil)
+            return (AdminCall.percentDecoded(name) ?? name, value)
         }
     }
 
     /// Returns all values of the named parameter.
-    func names<Kind>(_ name: String) throws(AdminProblem) -> [Identifier<Kind>] {
+    func names<Kind>(_ name: ByteString) throws(AdminProblem) -> [Identifier<Kind>] {
         var names: [Identifier<Kind>] = []
-        for field in fields where field.name.isSame(as: name) {
+        for field in fields where field.name == name {
             if let value = field.value { names.append(try AdminCall.name(value, "the \(name)")) }
         }
         return names
@@ -258,10 +255,10 @@ struct AdminQuery {
 
     /// Returns a numeric parameter; `nil` if it is absent.
     func number<Number: FixedWidthInteger>(
-        _ name: String, in range: ClosedRange<Number>
+        _ name: ByteString, in range: ClosedRange<Number>
     ) throws(AdminProblem) -> Number? {
-        guard let field = fields.first(where: { $0.name.isSame(as: name) }) else { return nil }
-        guard let number = field.value.flatMap({ Number(String($0)) }), range.contains(number) else {
+        guard let field = fields.first(where: { $0.name == name }) else { return nil }
+        guard let number = field.value.flatMap({ Number($0.string) }), range.contains(number) else {
             throw AdminProblem(
                 .badRequest, "the \(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
@@ -270,9 +267,9 @@ struct AdminQuery {
 
     /// Rejects every parameter except `allowed`, for requests where a misspelled parameter would change more than
     /// intended.
-    func demand(only allowed: String) throws(AdminProblem) {
-        if let other = fields.first(where: { !$0.name.isSame(as: allowed) || $0.value == nil }) {
-            throw AdminProblem(.badRequest, "unknown parameter \(other.name); only ?\(allowed)= is supported")
+    func demand(only allowed: ByteString) throws(AdminProblem) {
+        if let other = fields.first(where: { $0.name != allowed || $0.value == nil }) {
+            throw AdminProblem(.badRequest, "unknown parameter \(other.name.excerpt); only ?\(allowed)= is supported")
         }
     }
 }

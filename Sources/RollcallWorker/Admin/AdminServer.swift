@@ -15,7 +15,7 @@ import ServiceLifecycle
 package struct AdminServer: Service {
     private let configuration: WorkerConfiguration.Admin
     private let tokens: AdminTokens
-    private let responder: RouterResponder<AdminContext>
+    private let responder: ASCIIHeads<RouterResponder<AdminContext>>
     private let group: any EventLoopGroup
     /// The TLS certificate; `nil` without TLS.
     private let certificate: CertificateKeeper?
@@ -51,7 +51,9 @@ package struct AdminServer: Service {
         self.logger = quiet
     }
 
-    private static func responder(_ routes: [AdminRoute], _ gate: AdminGate) -> RouterResponder<AdminContext> {
+    private static func responder(_ routes: [AdminRoute], _ gate: AdminGate) -> ASCIIHeads<
+        RouterResponder<AdminContext>
+    > {
         let router = Router(context: AdminContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: gate)
         for route in routes {
@@ -70,7 +72,7 @@ package struct AdminServer: Service {
                 }
             }
         }
-        return router.buildResponder()
+        return ASCIIHeads(base: router.buildResponder())
     }
 
     /// Listens and answers until the graceful shutdown of its service group and until `last` has returned, so that

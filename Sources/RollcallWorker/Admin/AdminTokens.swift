@@ -136,7 +136,7 @@ final class AdminTokens: Sendable {
         }
         guard !areFit || !(1...2).contains(tokens.count) else { return nil }
         return "the file must have one line with a token of at least \(WorkerConfiguration.Admin.shortestToken) "
-            + "printable ASCII characters without spaces (openssl rand -hex 32 > admin.token), and at most one more "
+            + "printable ASCII characters without spaces (umask 077; openssl rand -hex 32 > admin.token), and at most one more "
             + "line with the previous token"
     }
 }

@@ -22,8 +22,8 @@ struct LivePage: Hashable {
     /// The files that the page loads from `/live/`.
     static let files = all.filter { $0 != page }
 
-    static func named(_ name: String) throws(AdminProblem) -> LivePage {
-        guard let file = files.first(where: { $0.name.isSame(as: name) }) else {
+    static func named(_ name: ByteString) throws(AdminProblem) -> LivePage {
+        guard let file = files.first(where: { ByteString($0.name) == name }) else {
             throw AdminProblem(.notFound, "the live page has no such file")
         }
         return file

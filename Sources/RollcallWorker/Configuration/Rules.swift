@@ -147,14 +147,14 @@ extension WorkerConfiguration {
                 return nil
             }
             return "admin.host \($0.admin.host) can be reached from other machines: name a file with a token that "
-                + "callers must send (openssl rand -hex 32 > admin.token), or keep admin.host on 127.0.0.1"
+                + "callers must send (umask 077; openssl rand -hex 32 > admin.token), or keep admin.host on 127.0.0.1"
         },
         Rule(.missing, "admin.token_file", "admin.read_token_file", "admin.metrics_token_file") {
             guard $0.admin.readTokenFile != nil || $0.admin.metricsTokenFile != nil, $0.admin.tokenFile == nil,
                 $0.admin.token == nil
             else { return nil }
             return "there is a token with fewer rights, but none with all rights: name a file with one "
-                + "(openssl rand -hex 32 > admin.token)"
+                + "(umask 077; openssl rand -hex 32 > admin.token)"
         },
         Rule(.inconsistent, "admin.token_file", "admin.read_token_file", "admin.metrics_token_file") {
             !AdminTokens.areShared(AdminTokens.tokens(of: $0.admin))
@@ -179,7 +179,7 @@ extension WorkerConfiguration {
                 auth.jwks == nil, auth.jwksURL == nil
             else { return nil }
             return "tokens cannot be checked without a key. Name a file with a secret of at least "
-                + "\(Auth.shortestSecret) bytes (openssl rand -base64 48 > secret.key; then auth.secret_file or "
+                + "\(Auth.shortestSecret) bytes (umask 077; openssl rand -base64 48 > secret.key; then auth.secret_file or "
                 + "ROLLCALL_AUTH_SECRET_FILE is secret.key), or public keys in auth.jwks_file or at auth.jwks_url. For "
                 + "trials on this machine only, auth.mode can be insecure"
         },
@@ -193,7 +193,7 @@ extension WorkerConfiguration {
         Rule(.malformed, "auth.secret_file") {
             guard let secret = $0.auth.secret, secret.bytes.count < Auth.shortestSecret else { return nil }
             return "the secret has \(secret.bytes.count) bytes without the white space around it: HS256 needs at "
-                + "least \(Auth.shortestSecret) (openssl rand -base64 48 > secret.key)"
+                + "least \(Auth.shortestSecret) (umask 077; openssl rand -base64 48 > secret.key)"
         },
     ]
 

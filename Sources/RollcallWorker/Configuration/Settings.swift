@@ -3,6 +3,7 @@
 import Logging
 import NIOCore
 import RollcallListener
+import RollcallModel
 import RollcallRedis
 import RollcallShards
 
@@ -149,13 +150,22 @@ extension WorkerConfiguration {
 
     /// Keys fetched unencrypted over a network could be replaced by an attacker.
     private static func isKeySetURL(_ text: String) -> Bool {
-        guard isURL(text, schemes: ["https", "http"]), !text.contains("@") else { return false }
-        let authority = text.split(separator: "/").dropFirst().first ?? ""
-        return text.hasPrefix("https://") || Loopback.contains(authority: String(authority))
+        guard isURL(text, schemes: ["https", "http"]), let start = text.firstRange(of: "://")?.upperBound else {
+            return false
+        }
+        // The path may contain an @, as Google's does.
+        let authority = String(text[start...].prefix { !"/?#".contains($0) })
+        guard !authority.contains("@") else { return false }
+        return text.hasPrefix("https://") || Loopback.contains(authority: ByteString(authority))
     }
 
     private static func isOrigin(_ text: String) -> Bool {
         text == "*" || isURL(text, schemes: ["http", "https"]) && text.count { $0 == "/" } == 2
+    }
+
+    /// Whether a `redis.url` contains a password.
+    package static func hasPassword(redisURL url: String) -> Bool {
+        ((try? RedisDeployment(url: url))?.password ?? "") != ""
     }
 
     /// Returns the URL with everything before the host masked.

@@ -70,10 +70,10 @@ struct HostChecks {
         let secrets = named.compactMap { key, path in path.map { (key: key, path: $0, mode: Self.mode(of: $0)) } }
         let open = secrets.filter { $0.mode & 0o007 != 0 }
         let guessable =
-            ([("auth.secret_file", auth.secret), ("auth.previous_secret_file", auth.previousSecret)]
-            + AdminRole.allCases.map { ($0.key, admin.contents($0)) })
-            .filter { key, secret in
-                !wrong.contains(key) && secret.map { !$0.bytes.isEmpty && $0.isGuessable } ?? false
+            ([("auth.secret_file", auth.secret, 16), ("auth.previous_secret_file", auth.previousSecret, 16)]
+            + AdminRole.allCases.map { ($0.key, admin.contents($0), 8) })
+            .filter { key, secret, distinct in
+                !wrong.contains(key) && secret.map { !$0.bytes.isEmpty && $0.isGuessable(below: distinct) } ?? false
             }
         let found =
             (open.isEmpty
@@ -85,10 +85,11 @@ struct HostChecks {
                             + open.map { "\($0.key) \($0.path) (\(String($0.mode, radix: 8)))" }.joined(separator: ", "),
                         advice: "chmod o= " + open.map(\.path).joined(separator: " "))
                 ])
-            + guessable.map { key, _ in
+            + guessable.map { key, _, _ in
                 Finding(
-                    .files, .warning, "the secret in \(key) can be guessed: it repeats itself, or has a common word",
-                    advice: "generate another: openssl rand -hex 32")
+                    .files, .warning,
+                    "the secret in \(key) can be guessed: it repeats itself, has few different bytes, or a common word",
+                    advice: "generate another: umask 077; openssl rand -hex 32 > FILE")
             }
         guard found.isEmpty else { return found }
         let count = secrets.count
@@ -99,8 +100,10 @@ struct HostChecks {
         ]
     }
 
-    /// The rights on a file; those of other users only if they may enter its folder.
+    /// The rights on a file; those of other users only if they may enter its folder. Docker's secrets are mounted into one
+    /// container, which has no other users.
     private static func mode(of path: String) -> Int {
+        guard !path.hasPrefix("/run/secrets/") else { return 0 }
         let place = URL(filePath: path).resolvingSymlinksInPath()
         func rights(_ place: URL) -> Int {
             (try? FileManager.default.attributesOfItem(atPath: place.path))?[.posixPermissions] as? Int ?? 0

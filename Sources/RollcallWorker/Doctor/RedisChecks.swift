@@ -45,9 +45,9 @@ struct RedisReadings: Sendable {
 extension RedisReadings {
     init(_ visit: RedisVisit, user: String, rights: WorkerRights) async {
         self.user = user
-        info = await visit.ask("INFO").reading(right: "info") { $0.string.map(Self.facts) }
+        info = await visit.ask("INFO").reading(right: "info") { $0.text.map { Self.facts($0.string) } }
         role = await visit.ask("ROLE").reading(right: "role") { value in
-            value.array?.map { $0.string ?? $0.integer.map { "\($0)" } ?? "\($0.array?.count ?? 0)" }
+            value.array?.map { $0.text?.string ?? $0.integer.map { "\($0)" } ?? "\($0.array?.count ?? 0)" }
         }
         roundTrips = await Self.roundTrips(visit)
         clock = await Self.clock(visit)
@@ -308,7 +308,7 @@ struct ReachCheck {
 
     private func verdict(on error: any Error) -> (found: String, advice: String) {
         guard let error = error as? RedisError else { return ("\(error)", "set redis.url to the address of Redis") }
-        let answer = error.reply ?? error.sentence
+        let answer = error.reply?.string ?? error.sentence
         if let failure = error.underlying as? TLSFailure { return (failure.description, failure.advice) }
         return switch error.code {
         case .authentication where deployment.hasSentinels && error.sentence.contains("sentinel"):

@@ -71,8 +71,9 @@ extension RedisError {
     func lack(of name: String) -> Lack? {
         switch code {
         case .server(kind: "NOPERM"): .right(.command(name))
-        case .server(kind: "NOREPLICAS"), .server(kind: "MISCONF"), .server(kind: "OOM"): .writing(reply ?? sentence)
-        case .server(kind: "ERR") where reply?.lowercased().begins(with: "err unknown ") == true:
+        case .server(kind: "NOREPLICAS"), .server(kind: "MISCONF"), .server(kind: "OOM"):
+            .writing(reply?.string ?? sentence)
+        case .server(kind: "ERR") where isUnknownCommand:
             .command(name.uppercased().replacing("|", with: " "))
         default: nil
         }
@@ -138,7 +139,7 @@ struct WorkerRights: Sendable {
         }
         let everyChannel = zip(channels, channelPatterns).flatMap { channel, pattern in
             onChannels.map { name in
-                RightProbe(name, arguments: name.ends(with: "publish") ? [channel, ""] : [channel], of: pattern)
+                RightProbe(name, arguments: name.hasSuffix("publish") ? [channel, ""] : [channel], of: pattern)
             }
         }
         return others.map { RightProbe($0.name, arguments: $0.rest) } + onKeys + everyKey + everyChannel
@@ -224,7 +225,7 @@ struct RightProbe {
     init(_ name: String, arguments: [String], of pattern: RedisRight? = nil) {
         self.name = name
         self.pattern = pattern
-        let words = name.parts(at: "|").map { $0.uppercased() }
+        let words = name.split(separator: "|").map { $0.uppercased() }
         command = RedisCommand(words[0], arguments: (words.dropFirst() + arguments).map { .string($0) })
     }
 

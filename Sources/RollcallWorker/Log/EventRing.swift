@@ -11,7 +11,7 @@ struct LoggedEvent: Hashable, Sendable {
     var level: Logger.Level
     /// Constant; variable parts are in the facts.
     var message: String
-    var facts: [String: String]
+    var facts: [String: ByteString]
     /// How often it repeated with no other event in between; `at` is then the last time.
     var times = 1
 }
@@ -88,7 +88,7 @@ struct RingLog: LogHandler {
     func log(event: LogEvent) {
         if event.level >= written.logLevel { written.log(event: event) }
         guard event.level >= Self.least else { return }
-        let facts = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
+        let facts = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { ByteString("\($0)") }
         ring.note(LoggedEvent(at: .hostTime, level: event.level, message: "\(event.message)", facts: facts))
     }
 }

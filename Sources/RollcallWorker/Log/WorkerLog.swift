@@ -96,7 +96,7 @@ struct LogLine {
         let text = "\(value)"
         let escaped = text.escapedForLog
         let isPlain =
-            !text.isEmpty && escaped.isSame(as: text)
+            !text.isEmpty && ByteString(escaped) == ByteString(text)
             && !text.unicodeScalars.contains { $0.properties.isWhitespace || $0 == "=" }
         return isPlain ? text : "\"\(escaped)\""
     }

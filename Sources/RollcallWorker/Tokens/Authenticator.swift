@@ -43,7 +43,8 @@ public struct Authenticator: Sendable, TokenVerifier {
                 KeySetFetch(url: $0, authority: configuration.jwksAuthority).contents
             })
         let rules = TokenRules(
-            issuer: configuration.issuer, audience: configuration.audience, leeway: configuration.leeway,
+            issuer: configuration.issuer.map(ByteString.init), audience: configuration.audience.map(ByteString.init),
+            leeway: configuration.leeway,
             maxLifetime: configuration.maxLifetime)
         mode = .signed(by: keeper, rules: rules)
     }
@@ -65,6 +66,12 @@ public struct Authenticator: Sendable, TokenVerifier {
     public func authenticate(
         token: String, device: DeviceID?, now: Date = .now
     ) throws(AuthenticationError) -> Identity {
+        try authenticate(token: ByteString(token), device: device, now: now)
+    }
+
+    private func authenticate(
+        token: ByteString, device: DeviceID?, now: Date
+    ) throws(AuthenticationError) -> Identity {
         switch mode {
         case .insecure:
             Identity(user: try user(named: token), device: try Identity.device(device), expires: nil)
@@ -73,14 +80,14 @@ public struct Authenticator: Sendable, TokenVerifier {
         }
     }
 
-    package func identity(token: String, device: DeviceID?) throws(AuthenticationError) -> Identity {
-        try authenticate(token: token, device: device)
+    package func identity(token: ByteString, device: DeviceID?) throws(AuthenticationError) -> Identity {
+        try authenticate(token: token, device: device, now: .now)
     }
 
     package func lookAgain(
         after error: AuthenticationError, on eventLoop: any EventLoop
     ) throws(AuthenticationError) -> EventLoopFuture<Void> {
-        guard error.mayBeNewKey, case .signed(let keeper, _) = mode, keeper.canLearn else { throw error }
+        guard error.code == .unknownKey, case .signed(let keeper, _) = mode, keeper.canLearn else { throw error }
         guard let later = keeper.lookAgain(on: eventLoop) else {
             throw AuthenticationError(.keysUnavailable, "too many tokens are waiting for new keys")
         }
@@ -88,11 +95,11 @@ public struct Authenticator: Sendable, TokenVerifier {
     }
 
     package func final(_ error: AuthenticationError) -> AuthenticationError {
-        guard error.mayBeNewKey, case .signed(let keeper, _) = mode, keeper.isInTheDark else { return error }
+        guard error.code == .unknownKey, case .signed(let keeper, _) = mode, keeper.isInTheDark else { return error }
         return AuthenticationError(.keysUnavailable, "the worker cannot fetch its keys at the moment")
     }
 
-    private func user(named token: String) throws(AuthenticationError) -> UserID {
+    private func user(named token: ByteString) throws(AuthenticationError) -> UserID {
         do {
             return try UserID(token)
         } catch {

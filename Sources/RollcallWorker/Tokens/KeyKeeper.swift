@@ -27,10 +27,12 @@ final class KeyKeeper: Sendable {
         var isRunning = false
         /// Whether the last fetch of the URL failed.
         var hasFailed = false
+        /// The entries of each key set that were last named in the log.
+        var skipped: [KeySource: [String]] = [:]
     }
 
     private let state: NIOLockedValueBox<State>
-    private let files: [FollowedFiles<[VerificationKeys.Key]>]
+    private let files: [FollowedFiles<KeysRead>]
     private let fetch: Fetch?
     private let logger: Logger
     /// Whether an unknown key may become known later.
@@ -49,11 +51,11 @@ final class KeyKeeper: Sendable {
         canLearn = fetch != nil || files[.jwksFile] != nil
         self.files = files.map { source, path in
             FollowedFiles(
-                [(source.setting, path)], value: keys.keys(of: source),
+                [(source.setting, path)], value: KeysRead(),
                 parse: { contents throws(UnusableFile) in try source.keys(in: contents[0]) },
                 report: { result, isFirst in
                     switch result {
-                    case .success(let keys): state.take(keys, from: source, logger, quietly: isFirst)
+                    case .success(let read): state.take(read, from: source, logger, quietly: isFirst)
                     case .failure(let error): logger.keep(source, because: error.reason)
                     }
                 })
@@ -155,10 +157,21 @@ extension KeyKeeper {
 }
 
 extension NIOLockedValueBox<KeyKeeper.State> {
-    fileprivate func take(_ keys: [VerificationKeys.Key], from source: KeySource, _ logger: Logger, quietly: Bool) {
-        withLockedValue { $0.keys.replace(source, with: keys) }
+    fileprivate func take(_ read: KeysRead, from source: KeySource, _ logger: Logger, quietly: Bool) {
+        let named = withLockedValue { state in
+            state.keys.replace(source, with: read.keys)
+            return state.skipped.updateValue(read.skipped, forKey: source) ?? []
+        }
+        if !read.skipped.isEmpty, read.skipped != named {
+            logger.warning(
+                "entries of a key set cannot be used",
+                metadata: [
+                    "source": "\(source.setting)", "count": "\(read.skipped.count)",
+                    "entries": "\(read.skipped.prefix(5).joined(separator: "; "))",
+                ])
+        }
         guard !quietly else { return }
-        logger.info("keys read", metadata: ["source": "\(source.setting)", "keys": "\(keys.count)"])
+        logger.info("keys read", metadata: ["source": "\(source.setting)", "keys": "\(read.keys.count)"])
     }
 }
 

@@ -8,30 +8,27 @@ import RollcallShards
 /// The three parts of a token. Trust nothing in it before ``claims(signedBy:)`` returns.
 struct SignedToken {
     /// The header, which says how the token was signed.
-    struct Header: Decodable {
-        var alg: String
-        var kid: String?
+    struct Header: JSONReadable {
+        var alg: ByteString
+        var kid: ByteString?
         /// The media type: what the token was issued for.
-        var typ: String?
+        var typ: ByteString?
         /// Whether the token has extensions that must be understood (RFC 7515 §4.1.11). None is supported.
         var isCritical: Bool
 
-        enum CodingKeys: CodingKey { case alg, kid, typ, crit }
-
-        init(from decoder: any Decoder) throws {
-            let fields = try decoder.container(keyedBy: CodingKeys.self)
-            alg = try fields.decode(String.self, forKey: .alg)
-            kid = try fields.decodeIfPresent(String.self, forKey: .kid)
-            typ = try fields.decodeIfPresent(String.self, forKey: .typ)
-            isCritical = fields.contains(.crit)
+        init(json: JSONValue) throws(UnexpectedJSON) {
+            alg = try json.field("alg")
+            kid = try json.optionalField("kid")
+            typ = try json.optionalField("typ")
+            isCritical = try json.has("crit")
         }
 
         /// Whether the token may open a session (RFC 8725 §3.11). An issuer may sign other things with the same keys,
         /// and those do not identify a caller. The prefix `application/` is optional (RFC 7515 §4.1.9).
         var isForSessions: Bool {
-            guard let type = typ?.lowercased() else { return true }
-            let prefix = "application/"
-            return ["jwt", "at+jwt"].contains(type.hasPrefix(prefix) ? String(type.dropFirst(prefix.count)) : type)
+            guard let typ else { return true }
+            return typ.isWord("jwt") || typ.isWord("at+jwt") || typ.isWord("application/jwt")
+                || typ.isWord("application/at+jwt")
         }
     }
 
@@ -41,17 +38,24 @@ struct SignedToken {
     /// The signed bytes: the first two parts as sent.
     private let signed: ArraySlice<UInt8>
 
-    init(_ token: String) throws(AuthenticationError) {
+    init(_ token: ByteString) throws(AuthenticationError) {
+        guard token.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+            throw AuthenticationError(
+                .malformed, "the token has white space or other bytes that no token has: send it alone, without Bearer")
+        }
         let bytes = Array(token.utf8)
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Base64URL.decoded(parts[0]), let payload = Base64URL.decoded(parts[1]),
-            let signature = Base64URL.decoded(parts[2]),
-            let header = try? JSONDecoder().decode(Header.self, from: header)
-        else { throw AuthenticationError(.malformed, "the token is not a JSON Web Token") }
-        guard !header.isCritical else {
+            let signature = Base64URL.decoded(parts[2])
+        else { throw AuthenticationError(.malformed, "the token is not three parts of base64url: it is no JWT") }
+        do {
+            self.header = try Header(jsonText: header)
+        } catch {
+            throw AuthenticationError(.malformed, "the token's header is wrong: \(error)")
+        }
+        guard !self.header.isCritical else {
             throw AuthenticationError(.malformed, "the token's header has crit, which is not supported")
         }
-        self.header = header
         self.payload = payload
         self.signature = signature
         signed = bytes[..<parts[1].endIndex]
@@ -59,51 +63,53 @@ struct SignedToken {
 
     /// Verifies the signature and returns the claims.
     func claims(signedBy keys: VerificationKeys) throws(AuthenticationError) -> Claims {
-        let candidates = keys.candidates(algorithm: header.alg, id: header.kid)
-        guard !candidates.isEmpty else {
-            var error = AuthenticationError(.unknownKey, "this worker has no key for the token's alg and kid")
-            error.mayBeNewKey = VerificationKeys.isPublic(header.alg)
-            throw error
+        guard let algorithm = VerificationKeys.Algorithm(word: header.alg), keys.mayHave(algorithm) else {
+            throw AuthenticationError(.wrongAlgorithm, "this worker has no keys for the token's alg")
         }
+        let candidates = keys.candidates(algorithm, id: header.kid)
         guard candidates.contains(where: { $0.verifies(signature, signed) }) else {
-            var error = AuthenticationError(.badSignature, "the token's signature is wrong")
-            // Keys without an id were tried. The key that the token names may be another, which was not read yet.
-            let isNamed = header.kid == nil || candidates.contains { TextBytes.areSame($0.id, header.kid) }
-            error.mayBeNewKey = !isNamed && VerificationKeys.isPublic(header.alg)
-            throw error
+            // All keys were tried, or the one that the token names. Another one may not have been read yet.
+            let isTried = !candidates.isEmpty && (header.kid == nil || candidates.contains { $0.id == header.kid })
+            throw algorithm == .hs256 || isTried
+                ? AuthenticationError(.badSignature, "the token's signature is wrong")
+                : AuthenticationError(.unknownKey, "this worker does not have the token's key, or not yet")
         }
         guard header.isForSessions else {
             throw AuthenticationError(.wrongType, "the token's typ is neither JWT nor at+jwt")
         }
-        guard let claims = try? JSONDecoder().decode(Claims.self, from: payload) else {
-            throw AuthenticationError(.malformed, "a claim of the token has the wrong type")
+        do {
+            return try Claims(jsonText: payload)
+        } catch {
+            throw AuthenticationError(.malformed, "the token's claims are wrong: \(error)")
         }
-        return claims
     }
 }
 
 /// The claims that Rollcall uses. ``TokenRules`` checks them, because it knows the time.
-struct Claims: Decodable {
-    var sub: String?
+struct Claims: JSONReadable {
+    var sub: ByteString?
     /// Seconds since 1970, possibly fractional.
     var exp: Double?
     var nbf: Double?
     var iat: Double?
-    var iss: String?
+    var iss: ByteString?
     var aud: Audience?
-    var device: String?
+    var device: ByteString?
+
+    init(json: JSONValue) throws(UnexpectedJSON) {
+        (sub, iss) = (try json.optionalField("sub"), try json.optionalField("iss"))
+        exp = try json.optionalField("exp")
+        nbf = try json.optionalField("nbf")
+        iat = try json.optionalField("iat")
+        (aud, device) = (try json.optionalField("aud"), try json.optionalField("device"))
+    }
 
     /// One name or several. An empty list is allowed and matches no audience.
-    struct Audience: Decodable {
-        var names: [String]
+    struct Audience: JSONReadable {
+        var names: [ByteString]
 
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let name = try? container.decode(String.self) {
-                names = [name]
-            } else {
-                names = try container.decode([String].self)
-            }
+        init(json: JSONValue) throws(UnexpectedJSON) {
+            names = json.isText ? [try json.text()] : try json.list()
         }
     }
 }

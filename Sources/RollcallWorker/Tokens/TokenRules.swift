@@ -7,9 +7,9 @@ import RollcallShards
 /// Converts claims to an identity, or throws the reason why not.
 struct TokenRules: Sendable {
     /// The required `iss`, if any.
-    var issuer: String?
+    var issuer: ByteString?
     /// The required `aud` entry, if any.
-    var audience: String?
+    var audience: ByteString?
     /// The tolerated clock difference to the issuer. A token is valid this long before its `nbf`, for an issuer whose
     /// clock is ahead, and this long after its `exp`, for one whose clock is behind. Sessions end at the extended
     /// `exp`.
@@ -28,10 +28,10 @@ struct TokenRules: Sendable {
         _ claims: Claims, device offered: DeviceID?, now: Date
     ) throws(AuthenticationError) -> Identity {
         let end = try end(claims, now: now)
-        if let issuer, claims.iss?.isSame(as: issuer) != true {
+        if let issuer, claims.iss != issuer {
             throw AuthenticationError(.wrongIssuer, "the token's iss is not this worker's issuer")
         }
-        if let audience, claims.aud?.names.contains(where: { $0.isSame(as: audience) }) != true {
+        if let audience, claims.aud?.names.contains(audience) != true {
             throw AuthenticationError(.wrongAudience, "the token's aud lacks this worker's audience")
         }
         let (user, device) = (try name(claims.sub, "sub") as UserID, try device(claims.device, offered))
@@ -73,7 +73,7 @@ struct TokenRules: Sendable {
     }
 
     /// Returns the token's device. The client may repeat it, but not name another.
-    private func device(_ named: String?, _ offered: DeviceID?) throws(AuthenticationError) -> DeviceID {
+    private func device(_ named: ByteString?, _ offered: DeviceID?) throws(AuthenticationError) -> DeviceID {
         guard named != nil else { return try Identity.device(offered) }
         let device: DeviceID = try name(named, "device")
         guard offered == nil || offered == device else {
@@ -82,7 +82,7 @@ struct TokenRules: Sendable {
         return device
     }
 
-    private func name<Kind>(_ text: String?, _ claim: String) throws(AuthenticationError) -> Identifier<Kind> {
+    private func name<Kind>(_ text: ByteString?, _ claim: String) throws(AuthenticationError) -> Identifier<Kind> {
         guard let text else { throw AuthenticationError(.malformed, "the token has no \(claim)") }
         do {
             return try Identifier(text)

@@ -21,24 +21,27 @@ struct VerificationKeys: Sendable {
 
     struct Key: Sendable {
         /// The `kid` of a key set entry, if it has one; the secret has none.
-        var id: String?
+        var id: ByteString?
         var algorithm: Algorithm
         /// Whether a signature is valid. A signature of a wrong length is not.
         var verifies: @Sendable (_ signature: Data, _ signed: ArraySlice<UInt8>) -> Bool
     }
 
     private var keys: [KeySource: [Key]] = [:]
+    /// Whether public keys are configured, although they may not have been read yet.
+    private var hasKeySet = false
 
     /// Returns the keys that may have signed a token with this header.
-    func candidates(algorithm: String, id: String?) -> [Key] {
+    func candidates(_ algorithm: Algorithm, id: ByteString?) -> [Key] {
         KeySource.allCases.flatMap(keys(of:)).filter {
-            $0.algorithm.rawValue == algorithm && ($0.id == nil || id == nil || TextBytes.areSame($0.id, id))
+            $0.algorithm == algorithm && ($0.id == nil || id == nil || $0.id == id)
         }
     }
 
-    /// Whether a key set may have keys for this algorithm.
-    static func isPublic(_ algorithm: String) -> Bool {
-        Algorithm(rawValue: algorithm).map { $0 != .hs256 } ?? false
+    /// Whether there are keys for this algorithm, or the key sets may have some later.
+    func mayHave(_ algorithm: Algorithm) -> Bool {
+        let kinds = KeySource.allCases.flatMap(keys(of:)).map(\.algorithm)
+        return algorithm == .hs256 ? kinds.contains(.hs256) : hasKeySet || kinds.contains { $0 != .hs256 }
     }
 
     func keys(of source: KeySource) -> [Key] { keys[source] ?? [] }
@@ -57,10 +60,11 @@ extension VerificationKeys {
             (.secret, configuration.secret?.bytes), (.previousSecret, configuration.previousSecret?.bytes),
             (.jwksFile, configuration.jwks.map { Array($0.utf8) }),
         ]
+        hasKeySet = configuration.jwks != nil || configuration.jwksURL != nil
         var problems: [ConfigurationProblem] = []
         for case (let source, let contents?) in contents {
             do throws(UnusableFile) {
-                keys[source] = try source.keys(in: contents)
+                keys[source] = try source.keys(in: contents).keys
             } catch {
                 problems.append(ConfigurationProblem(.unusableFile, error.key, error.reason))
             }
@@ -90,89 +94,120 @@ enum KeySource: CaseIterable {
     private static let mostKeys = 100
 
     /// Parses the source's contents. An empty file for the previous secret means that there is none. In a key set,
-    /// entries of other kinds are ignored, as RFC 7517 §5 requires; a broken entry of a supported kind is an error.
-    func keys(in contents: [UInt8]) throws(UnusableFile) -> [VerificationKeys.Key] {
+    /// entries of other kinds are ignored, and entries that cannot be used are skipped (RFC 7517 §5).
+    func keys(in contents: [UInt8]) throws(UnusableFile) -> KeysRead {
         switch self {
         case .secret, .previousSecret:
             let secret = contents.trimmingWhiteSpace
-            if secret.isEmpty, self == .previousSecret { return [] }
+            if secret.isEmpty, self == .previousSecret { return KeysRead() }
             guard secret.count >= WorkerConfiguration.Auth.shortestSecret else {
                 throw UnusableFile(
                     setting, "a secret needs at least \(WorkerConfiguration.Auth.shortestSecret) bytes")
             }
             let key = SymmetricKey(data: secret)
-            return [
+            return KeysRead(keys: [
                 VerificationKeys.Key(id: nil, algorithm: .hs256) { signature, signed in
                     HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: signed, using: key)
                 }
-            ]
+            ])
         case .jwksFile, .jwksURL:
-            guard let set = try? JSONDecoder().decode(KeySet.self, from: Data(contents)) else {
+            guard let set = try? KeySet(jsonText: contents) else {
                 throw UnusableFile(setting, "this is not a JSON Web Key Set, {\"keys\":[…]}")
             }
-            guard set.keys.count <= Self.mostKeys else {
-                throw UnusableFile(setting, "the set has more than \(Self.mostKeys) keys")
-            }
-            var keys: [VerificationKeys.Key] = []
-            for entry in set.keys {
-                guard let algorithm = entry.algorithm else { continue }
-                guard let key = try? entry.key(algorithm) else {
-                    throw UnusableFile(
-                        setting, "the \(algorithm.rawValue) key with the kid \"\(entry.text["kid"] ?? "")\" is broken")
+            var read = KeysRead()
+            for (number, entry) in set.entries.enumerated() {
+                switch entry {
+                case .key(let key) where read.keys.count < Self.mostKeys: read.keys.append(key)
+                case .key: read.skipped.append("entry \(number + 1): the set has more than \(Self.mostKeys) keys")
+                case .unusable(let reason): read.skipped.append("entry \(number + 1): \(reason)")
+                case .other: break
                 }
-                keys.append(key)
             }
-            guard !keys.isEmpty else {
-                throw UnusableFile(setting, "the set has no public key for RS256, PS256, ES256, ES384 or EdDSA")
+            guard !read.keys.isEmpty else {
+                let reasons = read.skipped.first.map { " (\($0))" } ?? ""
+                throw UnusableFile(
+                    setting, "the set has no public key for RS256, PS256, ES256, ES384 or EdDSA\(reasons)")
             }
-            return keys
+            return read
         }
     }
 }
 
-private struct KeySet: Decodable {
-    let keys: [Entry]
+/// The keys of a source, and why entries of a key set are not among them.
+struct KeysRead: Sendable {
+    var keys: [VerificationKeys.Key] = []
+    var skipped: [String] = []
+}
 
-    /// An entry of the set. Of its members only those of public keys are read: a private key that is not stored cannot
-    /// leak.
-    struct Entry: Decodable {
-        /// The members that are texts.
-        private(set) var text: [String: String] = [:]
-        /// Whether a member that says what the key is for is no text: such an entry is of another kind.
-        private var isStrange = false
+private struct KeySet: JSONReadable {
+    let entries: [Entry]
 
-        private enum Member: String, CodingKey, CaseIterable { case kty, use, alg, kid, crv, n, e, x, y }
+    init(json: JSONValue) throws(UnexpectedJSON) { entries = try json.field("keys") }
 
-        init(from decoder: any Decoder) throws {
-            let members = try decoder.container(keyedBy: Member.self)
-            for member in Member.allCases where members.contains(member) {
-                do {
-                    text[member.rawValue] = try members.decodeIfPresent(String.self, forKey: member)
-                } catch {
-                    if ![.n, .e, .x, .y].contains(member) { isStrange = true }
+    enum Entry: JSONReadable {
+        case key(VerificationKeys.Key)
+        case unusable(String)
+        /// For encryption, or of a kind or for an algorithm that is not supported.
+        case other
+
+        init(json: JSONValue) {
+            do throws(UnexpectedJSON) {
+                let entry = try PublicKey(json: json)
+                guard let algorithm = entry.algorithm else {
+                    self = .other
+                    return
                 }
+                do {
+                    self = .key(try entry.key(algorithm))
+                } catch {
+                    self = .unusable("the \(algorithm.rawValue) key \"\(entry.kid?.excerpt ?? "")\" is broken")
+                }
+            } catch {
+                self = .unusable("\(error)")
             }
+        }
+    }
+
+    /// An entry with a public key. Of its members only these are read: a private key that is not stored cannot leak.
+    struct PublicKey: JSONReadable {
+        let kid: ByteString?
+        private let type: ByteString
+        private let use: ByteString?
+        private let declared: ByteString?
+        private let curve: ByteString?
+        private let numbers: (n: ByteString?, e: ByteString?, x: ByteString?, y: ByteString?)
+
+        init(json: JSONValue) throws(UnexpectedJSON) {
+            kid = try json.optionalField("kid")
+            type = try json.field("kty")
+            use = try json.optionalField("use")
+            declared = try json.optionalField("alg")
+            curve = try json.optionalField("crv")
+            numbers = (
+                try json.optionalField("n"), try json.optionalField("e"), try json.optionalField("x"),
+                try json.optionalField("y")
+            )
         }
 
         /// The key's only algorithm: the declared one if it matches the key type and curve, otherwise the default for
         /// these; `nil` if it is not supported, or not for signatures.
         var algorithm: VerificationKeys.Algorithm? {
             let fitting: [VerificationKeys.Algorithm] =
-                switch (text["kty"], text["crv"]) {
+                switch (type, curve) {
                 case ("RSA", _): [.rs256, .ps256]
                 case ("EC", "P-256"): [.es256]
                 case ("EC", "P-384"): [.es384]
                 case ("OKP", "Ed25519"): [.edDSA]
                 default: []
                 }
-            guard !isStrange, text["use"] ?? "sig" == "sig" else { return nil }
-            guard let declared = text["alg"] else { return fitting.first }
-            return fitting.first { $0.rawValue == declared }
+            guard use ?? "sig" == "sig" else { return nil }
+            guard let declared else { return fitting.first }
+            return VerificationKeys.Algorithm(word: declared).flatMap { fitting.contains($0) ? $0 : nil }
         }
 
         func key(_ algorithm: VerificationKeys.Algorithm) throws -> VerificationKeys.Key {
             VerificationKeys.Key(
-                id: text["kid"].flatMap { $0.isEmpty ? nil : $0 }, algorithm: algorithm,
+                id: kid.flatMap { $0.isEmpty ? nil : $0 }, algorithm: algorithm,
                 verifies: try verification(algorithm))
         }
 
@@ -183,7 +218,7 @@ private struct KeySet: Decodable {
             case .hs256: throw CryptoKitError.incorrectParameterSize
             case .rs256, .ps256:
                 // At least 2,048 bits (RFC 7518 §3.3); the library refuses shorter ones.
-                let key = try _RSA.Signing.PublicKey(n: number("n"), e: number("e"))
+                let key = try _RSA.Signing.PublicKey(n: bytes(numbers.n), e: bytes(numbers.e))
                 let padding: _RSA.Signing.Padding = algorithm == .ps256 ? .PSS : .insecurePKCS1v1_5
                 return { signature, signed in
                     key.isValidSignature(
@@ -191,7 +226,7 @@ private struct KeySet: Decodable {
                         padding: padding)
                 }
             case .es256:
-                let key = try P256.Signing.PublicKey(rawRepresentation: number("x", 32) + number("y", 32))
+                let key = try P256.Signing.PublicKey(rawRepresentation: bytes(numbers.x, 32) + bytes(numbers.y, 32))
                 return { signature, signed in
                     guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else {
                         return false
@@ -199,7 +234,7 @@ private struct KeySet: Decodable {
                     return key.isValidSignature(signature, for: signed)
                 }
             case .es384:
-                let key = try P384.Signing.PublicKey(rawRepresentation: number("x", 48) + number("y", 48))
+                let key = try P384.Signing.PublicKey(rawRepresentation: bytes(numbers.x, 48) + bytes(numbers.y, 48))
                 return { signature, signed in
                     guard let signature = try? P384.Signing.ECDSASignature(rawRepresentation: signature) else {
                         return false
@@ -207,14 +242,14 @@ private struct KeySet: Decodable {
                     return key.isValidSignature(signature, for: signed)
                 }
             case .edDSA:
-                let key = try Curve25519.Signing.PublicKey(rawRepresentation: number("x", 32))
+                let key = try Curve25519.Signing.PublicKey(rawRepresentation: bytes(numbers.x, 32))
                 return { key.isValidSignature($0, for: $1) }
             }
         }
 
         /// A number of the key, of exactly so many bytes.
-        private func number(_ name: String, _ size: Int? = nil) throws -> Data {
-            guard let number = text[name].flatMap({ Base64URL.decoded($0.utf8) }), !number.isEmpty,
+        private func bytes(_ text: ByteString?, _ size: Int? = nil) throws -> Data {
+            guard let number = text.flatMap({ Base64URL.decoded($0.utf8) }), !number.isEmpty,
                 size.map({ $0 == number.count }) ?? true
             else { throw CryptoKitError.incorrectParameterSize }
             return number

@@ -6,6 +6,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import RollcallBrowser
+import RollcallModel
 import RollcallWorker
 import Synchronization
 
@@ -139,9 +140,10 @@ private struct OwnPageOnly<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard let authority = request.head.authority, Loopback.contains(authority: authority),
+        guard let authority = request.head.authority.map(ByteString.init), Loopback.contains(authority: authority),
             // Browsers send an `Origin` with every `POST`; one without it does not come from the page.
-            request.method == .get || request.method == .head || request.headers[.origin] == "http://\(authority)"
+            request.method == .get || request.method == .head
+                || request.headers[.origin].map(ByteString.init) == ByteString("http://\(authority)")
         else { return Response(status: .forbidden) }
         return try await next(request, context)
     }

@@ -33,8 +33,8 @@ struct DevWorker: Sendable, Encodable {
     /// Parses `ready worker=… edge=… admin=…`.
     init?(id: String, pid: Int32, readyLine line: String) {
         let words = line.split(separator: " ")
-        let fields = words.dropFirst().compactMap { String($0).cut(at: "=") }
-        func field(_ name: String) -> String? { fields.first { $0.0 == name }?.1 }
+        let fields = words.dropFirst().compactMap { ByteString(String($0)).cut(at: "=") }
+        func field(_ name: ByteString) -> String? { fields.first { $0.before == name }?.after.string }
         guard words.first == "ready", let incarnation = field("worker"), let edge = field("edge"),
             let admin = field("admin")
         else { return nil }

@@ -156,7 +156,7 @@ final class RoamerState {
         guard let lifetime = tokens.refreshedAfter else { return }
         refresh = loop.assumeIsolated().scheduleTask(in: TimeAmount(lifetime)) { [weak self] in
             guard let self else { return }
-            transmit(.token(tokens.token(user, device)), answer: nil)
+            transmit(.token(ByteString(tokens.token(user, device))), answer: nil)
             scheduleRefresh()
         }
     }
@@ -164,7 +164,8 @@ final class RoamerState {
     private func connect(to host: Int) {
         target = host
         diary.note(.tried(host: host))
-        let hello = ClientMessage.hello(.init(token: tokens.token(user, device), device: device, state: state))
+        let hello = ClientMessage.hello(
+            .init(token: ByteString(tokens.token(user, device)), device: device, state: state))
         let connection = LiveConnection(
             opened: { [weak self] in self?.transmit(hello, answer: self?.arrival?.written) },
             received: { [weak self] in self?.received($0) },
@@ -184,7 +185,7 @@ final class RoamerState {
         switch manner {
         case .staysAway: return
         case .returnsHome: next = target
-        case .returns: next = farewell?.to.flatMap { hosts.host(at: $0) } ?? hosts.other(than: target)
+        case .returns: next = farewell?.to.flatMap { hosts.host(at: $0.string) } ?? hosts.other(than: target)
         }
         attempt = loop.assumeIsolated().scheduleTask(in: pause) { [weak self] in
             self?.connect(to: next)

@@ -26,7 +26,7 @@ public final class WireDevice {
     /// Sends a `hello` and waits for the welcome.
     public func hello(token: String, device: String, state: DeviceState = .active) async throws {
         let device = try DeviceID(device)
-        try await send(.hello(.init(token: token, device: device, state: state)))
+        try await send(.hello(.init(token: ByteString(token), device: device, state: state)))
         try await eventually("\(token)'s \(device) is welcomed, having heard \(messages)") {
             try await welcome() != nil
         }

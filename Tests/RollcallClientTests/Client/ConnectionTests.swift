@@ -104,7 +104,7 @@ import Testing
         client.connect()
         try await client.isConnected()
         let connection = try await worker.connection()
-        connection.send(.goodbye(.init(reason: .draining, reconnect: true, after: 300, to: other.url)))
+        connection.send(.goodbye(.init(reason: .draining, reconnect: true, after: 300, to: ByteString(other.url))))
         connection.close(.draining)
         try await eventually("it waits as asked") { client.connection.latest.waits(because: .asked) }
         _ = try await other.connection()
@@ -152,9 +152,12 @@ import Testing
         let valid = NIOLockedValueBox("none")
         let worker = try await ScriptedWorker { request, connection in
             guard case .hello(let hello) = request.message else { return }
-            hello.token == valid.withLockedValue { $0 } ? connection.behave(request) : connection.close(.tokenExpired)
-            // From now on, the token that the app returns next is valid.
-            valid.withLockedValue { if $0 == "none" { $0 = "new" } }
+            // The token that the app returns next is valid from the moment on at which it hears of the end.
+            let expected = valid.withLockedValue { valid in
+                defer { if valid == "none" { valid = "new" } }
+                return ByteString(valid)
+            }
+            hello.token == expected ? connection.behave(request) : connection.close(.tokenExpired)
         }
         let asked = NIOLockedValueBox(0)
         let client = RollcallClient.phone(
@@ -225,7 +228,7 @@ import Testing
         await world.settle()
         try await client.isConnected()
         #expect(asked.withLockedValue { $0 } == 2)
-        let hellos = world.connections.compactMap { connection -> String? in
+        let hellos = world.connections.compactMap { connection -> ByteString? in
             if case .hello(let hello)? = connection.messages.first { hello.token } else { nil }
         }
         #expect(Set(hellos).count == 2, "none is said that has expired")
@@ -236,7 +239,8 @@ import Testing
         let good = NIOLockedValueBox("none")
         let world = TestWorld { request, connection in
             guard case .hello(let hello) = request.message else { return connection.behave(request) }
-            hello.token == good.withLockedValue { $0 } ? connection.behave(request) : connection.close(.tokenExpired)
+            hello.token == ByteString(good.withLockedValue { $0 })
+                ? connection.behave(request) : connection.close(.tokenExpired)
         }
         let asked = NIOLockedValueBox(0)
         let client = world.client(token: {
@@ -326,7 +330,7 @@ import Testing
         desk.answer(latest, fresh)
         try await eventually("it is said") {
             await world.settle()
-            return world.connection.messages.contains(.token(fresh))
+            return world.connection.messages.contains(.token(ByteString(fresh)))
         }
         for late in 1..<latest { desk.answer(late, "late") }
         try await Self.turns(of: world)

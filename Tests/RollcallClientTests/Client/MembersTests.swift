@@ -137,7 +137,7 @@ import Testing
         await world.settle()
         for name in ["Zo\u{EB}", "Zoe\u{308}"] {
             world.connection.send(
-                .members(.init(conversation: "c42", users: [.init(user: "zoe", name: name)], count: 1)))
+                .members(.init(conversation: "c42", users: [.init(user: "zoe", name: ByteString(name))], count: 1)))
             world.connection.send(.presence([.of("zoe", .online)]))
             await world.settle()
             try await members.latest("the new form is shown") {

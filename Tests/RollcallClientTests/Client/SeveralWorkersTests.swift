@@ -40,7 +40,7 @@ import Testing
         try await client.isConnected()
         let nowhere = "ws://127.0.0.1:\(try freePort())/v1/connect"
         let connection = try await worker.connection()
-        connection.send(.goodbye(.init(reason: .draining, reconnect: true, after: 0, to: nowhere)))
+        connection.send(.goodbye(.init(reason: .draining, reconnect: true, after: 0, to: ByteString(nowhere))))
         connection.close(.draining)
         try await eventually("it is home again") { worker.connections.count == 2 }
         try await client.isConnected()

@@ -152,7 +152,7 @@ func jitter(_ seed: UInt64) -> Jitter {
             "wss://fleet.example", "wss://xfleet.example", "wss://.fleet.example.evil",
         ])
     mutating func untrusted(to: String) throws {
-        route.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: to))
+        route.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: ByteString(to)))
         _ = try pause(.closed(.draining))
         #expect(route.address == WorkerAddress("wss://home/v1/connect"))
     }
@@ -168,7 +168,7 @@ func jitter(_ seed: UInt64) -> Jitter {
         var random = jitter(printedSeed())
         var route = try Route(urls: ["ws://localhost/v1/connect"], options, using: &random)
         let home = route.address
-        route.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: to))
+        route.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: ByteString(to)))
         _ = route.ended(.closed(.draining), held: .seconds(60), tokenAge: .zero, using: &random)
         #expect(route.address == (isFollowed ? WorkerAddress(to) : home))
     }
@@ -177,7 +177,7 @@ func jitter(_ seed: UInt64) -> Jitter {
         "a token is sent to another port of one of the app's hosts, and to hosts in a domain that it named",
         arguments: ["wss://HOME:9/v1/connect", "wss://other", "wss://w1.fleet.example", "wss://a.w1.Fleet.example:444"])
     mutating func trusted(to: String) throws {
-        route.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: to))
+        route.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: ByteString(to)))
         _ = try pause(.closed(.draining))
         #expect(route.address == WorkerAddress(to))
     }

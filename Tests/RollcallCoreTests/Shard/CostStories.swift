@@ -152,7 +152,7 @@ import Testing
             stage.event { $0.memberChanged(.reset, in: "c", at: $1) }
             stage.settle()
         }
-        #expect(stage.shard.lookups.nextLookup(by: "m0", at: stage.now) == nil)
+        #expect(stage.shard.lookups.next(of: "m0", at: stage.now) == nil)
         stage.forgetWhatWasSaid()
         stage.say(.get(["bob"]), on: plain)
         #expect(stage.heard(by: plain).errors.isEmpty)

@@ -5,7 +5,7 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct DrainStories {
-    private let others = ["wss://w2", "wss://w3"]
+    private let others: [ByteString] = ["wss://w2", "wss://w3"]
 
     private func stage(devices: Int) -> (Stage, [SessionKey]) {
         let stage = Stage()

@@ -23,7 +23,8 @@ import Testing
             WorkerReport(incarnation: Self.dead, leaseEnd: time.advanced(by: .zero - death)),
         ]
         let report = UserReport(
-            record: record, storedStatus: stored, workers: WorkersReport(time: time, workers: workers), revoked: nil)
+            record: record, storedStatus: stored.map(ByteString.init),
+            workers: WorkersReport(time: time, workers: workers), revoked: nil)
         return stage.shard.explanation(of: report, at: stage.now)
     }
 

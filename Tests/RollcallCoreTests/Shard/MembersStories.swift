@@ -168,7 +168,7 @@ extension ServerMessage {
     }
 
     fileprivate static func members(_ names: [UserID: String], count: Int? = nil) -> Self {
-        let users = names.keys.sorted().map { Member(user: $0, name: names[$0]) }
+        let users = names.keys.sorted().map { Member(user: $0, name: names[$0].map(ByteString.init)) }
         return .members(Members(conversation: "c42", users: users, count: count ?? users.count))
     }
 

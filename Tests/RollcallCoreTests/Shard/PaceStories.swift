@@ -147,8 +147,10 @@ import Testing
         stage.forgetWhatWasSaid()
         for number in 0..<400 {
             let name = "n\(number)"
-            stage.say(.watch([UserID(stringLiteral: name)]), id: .text("w\(number)"), on: key)
-            stage.say(.join(ConversationID(stringLiteral: name), presence: false), id: .text("j\(number)"), on: key)
+            stage.say(.watch([UserID(stringLiteral: name)]), id: .text(ByteString("w\(number)")), on: key)
+            stage.say(
+                .join(ConversationID(stringLiteral: name), presence: false), id: .text(ByteString("j\(number)")),
+                on: key)
             stage.pass(.milliseconds(40), answering: false)
         }
         #expect(stage.heard(by: key).isEmpty)

@@ -12,7 +12,7 @@ extension Identifier: ExpressibleByStringLiteral {
 }
 
 extension MessageID: ExpressibleByStringLiteral {
-    public init(stringLiteral text: String) { self = .text(text) }
+    public init(stringLiteral text: StaticString) { self = .text(ByteString(stringLiteral: text)) }
 }
 
 /// So long after the start of the test's clock.
@@ -21,7 +21,7 @@ func at(_ duration: Duration) -> Instant { Instant(nanoseconds: 0) + duration }
 func redis(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds) }
 
 func session(_ user: UserID, _ device: DeviceID = "phone", _ random: String = "s1") -> SessionName {
-    SessionName(user: user, device: device, session: SessionID(random: random))
+    SessionName(user: user, device: device, session: SessionID(random: ByteString(random)))
 }
 
 let w1 = Incarnation(name: "w1.a")

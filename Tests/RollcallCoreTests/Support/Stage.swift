@@ -96,7 +96,7 @@ final class Stage {
         id: MessageID? = nil, on connection: SessionKey? = nil
     ) -> SessionKey {
         let key = connection ?? connect()
-        say(.hello(.init(token: user.text, device: device, state: state)), id: id, on: key)
+        say(.hello(.init(token: user.bytes, device: device, state: state)), id: id, on: key)
         event { $0.authenticated(key, user: user, device: device, issued: issued, id: id, at: $1) }
         return key
     }
@@ -136,7 +136,7 @@ final class Stage {
     func redisReturns() {
         incarnations += 1
         leasesAreLost = false
-        let new = Incarnation(name: "w1.\(incarnations)")
+        let new = Incarnation(name: ByteString("w1.\(incarnations)"))
         let isFirst = incarnations == 1
         incarnation = new
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
@@ -315,7 +315,7 @@ extension Stage: ShardHost {
             for key in spared { self.spared[key, default: 0] += 1 }
         case .sendSnapshot(let message, let key): said[key, default: []].append(message)
         case .tellWhenDrained(let key): asksWhenDrained.insert(key)
-        case .close(let key, let code):
+        case .close(let key, let code, _):
             #expect(closed[key] == nil, "a connection is closed once")
             closed[key] = code
         case .limitHit(let limit, let key): limitsHit[key, default: []].append(limit)

@@ -36,7 +36,7 @@ struct Workers {
         for number in 0..<count {
             let shard = Shard(
                 settings: .uncoalesced, worker: "w\(number)", random: SeededGenerator(seed: UInt64(number)))
-            workers.append(Worker(incarnation: Incarnation(name: "w\(number).a"), shard: shard))
+            workers.append(Worker(incarnation: Incarnation(name: ByteString("w\(number).a")), shard: shard))
         }
         for worker in workers.indices { beat(worker, .begin(workers[worker].incarnation)) }
         for worker in workers.indices { beat(worker, .renew(workers[worker].incarnation)) }
@@ -46,7 +46,7 @@ struct Workers {
 
     mutating func enter(_ user: UserID, _ device: DeviceID = "phone", on worker: Int) -> Key {
         let session = workers[worker].shard.connected(at: now)
-        let hello = ClientMessage.hello(.init(token: user.text, device: device))
+        let hello = ClientMessage.hello(.init(token: user.bytes, device: device))
         event(worker) { $0.received(ClientRequest(hello), on: session, at: $1) }
         event(worker) { $0.authenticated(session, user: user, device: device, id: nil, at: $1) }
         return Key(worker: worker, session: session)
@@ -141,7 +141,7 @@ struct Workers {
             case .sendSnapshot(let message, let session):
                 said[Key(worker: worker, session: session), default: []].append(message)
             case .tellWhenDrained(let session): workers[worker].heard.append { $0.caughtUp(session, at: $1) }
-            case .close(let session, let code): closed[Key(worker: worker, session: session)] = code
+            case .close(let session, let code, _): closed[Key(worker: worker, session: session)] = code
             case .authenticate, .hold, .listen, .limitHit, .sweep, .assertAnew: break
             case .subscribe(let topic):
                 workers[worker].topics.insert(topic)

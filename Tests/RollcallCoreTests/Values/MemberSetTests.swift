@@ -6,7 +6,7 @@ import Testing
 @Suite struct MemberSetTests {
     private var members = MemberSet()
 
-    private mutating func read(_ users: [UserID: String]) {
+    private mutating func read(_ users: [UserID: ByteString]) {
         members.readBegan()
         members.snapshotRead(users, count: users.count, most: 100)
     }
@@ -30,7 +30,8 @@ import Testing
     @Test("changes received during a read take precedence over it, the last of each user")
     mutating func heardMeanwhile() {
         members.readBegan()
-        for (user, name) in [("alice", nil), ("bob", "Bob"), ("carol", "Carol"), ("carol", nil)] as [(UserID, String?)]
+        for (user, name) in [("alice", nil), ("bob", "Bob"), ("carol", "Carol"), ("carol", nil)]
+            as [(UserID, ByteString?)]
         {
             members.changed(user, to: name, count: nil)
         }
@@ -87,7 +88,7 @@ import Testing
 
     @Test("more are read when few are left, and all as soon as all may be known")
     mutating func fewAreLeft() {
-        let some = Dictionary(uniqueKeysWithValues: (0..<8).map { (try! UserID("u\($0)"), "") })
+        let some = Dictionary(uniqueKeysWithValues: (0..<8).map { (try! UserID("u\($0)"), ByteString("")) })
         members.readBegan()
         members.snapshotRead(some, count: 11, most: 8)
         for (number, hasFew) in [(0, false), (1, false), (2, true)] {

@@ -13,10 +13,10 @@ import Testing
         set.changed(typing("alice", at: 200, for: 3000), clock: clock)
         set.changed(typing("bob", at: 1000, for: 3000), clock: clock)
         #expect(set.users == ["bob", "alice"])
-        #expect(set.nextExpiry == at(.milliseconds(3200)))
-        set.expired(at: at(.milliseconds(3200)))
+        #expect(set.nextChange == at(.milliseconds(3200)))
+        set.timePassed(at: at(.milliseconds(3200)))
         #expect(set.users == ["bob"])
-        set.expired(at: at(.milliseconds(4000)))
+        set.timePassed(at: at(.milliseconds(4000)))
         #expect(set.isEmpty)
     }
 
@@ -25,7 +25,7 @@ import Testing
         var set = TypistSet()
         set.changed(typing("bob", at: 1000, for: 3000), clock: clock)
         set.changed(typing("bob", at: 500, for: 3000), clock: clock)
-        #expect(set.nextExpiry == at(.milliseconds(4000)))
+        #expect(set.nextChange == at(.milliseconds(4000)))
         set.changed(stopped("bob", at: 900), clock: clock)
         #expect(set.users == ["bob"], "the stop was of what he typed before")
         set.changed(stopped("bob", at: 1000), clock: clock)
@@ -48,7 +48,7 @@ import Testing
         set.readBegan()
         set.changed(typing("bob", at: 1000, for: 3500), clock: clock)
         set.snapshotRead(snapshot(at: 1000, ["bob"]), clock: clock)
-        #expect(set.nextExpiry == at(.milliseconds(4500)), "and not as it was before the renewal")
+        #expect(set.nextChange == at(.milliseconds(4500)), "and not as it was before the renewal")
     }
 
     @Test("a snapshot corrects older knowledge: users that are not in it have stopped typing")
@@ -81,7 +81,7 @@ import Testing
         #expect(set.users == ["bob"])
         set.snapshotRead(snapshot(at: 3_600_100, ["bob", "carol"]), clock: clock, at: at(.seconds(1)))
         #expect(set.users == ["bob", "carol"])
-        set.expired(at: at(.seconds(4)))
+        set.timePassed(at: at(.seconds(4)))
         #expect(set.isEmpty)
     }
 

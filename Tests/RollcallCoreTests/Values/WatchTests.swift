@@ -26,18 +26,11 @@ import Testing
         #expect(watch.presence?.version == 2_001)
     }
 
-    @Test("background devices move the version that orders changes, but not the one that is shown")
-    func background() {
-        func offline(_ version: Int64, shown: ShownChange? = nil) -> PresenceChange {
-            let presence = Presence(
-                user: "alice", status: .offline, lastSeen: redis(5), updatedAt: redis(version), version: version)
-            return PresenceChange(presence, shown: shown)
-        }
+    @Test("an older change after a newer one is ignored")
+    func older() {
         var watch = shown(.online, version: 10)
-        watch.changed(offline(12), at: redis(1000))
-        #expect(watch.news()?.version == 12)
-        watch.changed(offline(20, shown: ShownChange(version: 12, at: redis(12), record: 20)), at: redis(1000))
-        #expect(watch.news() == nil && watch.shown?.version == 12 && watch.shown?.updatedAt == redis(12))
+        watch.changed(change(.offline, version: 20), at: redis(1000))
+        #expect(watch.news()?.version == 20)
         watch.changed(change(.online, version: 15), at: redis(1000))
         #expect(watch.news() == nil && watch.presence?.status == .offline, "it is older than the known record")
         watch.changed(change(.online, version: 21), at: redis(1000))

@@ -3,6 +3,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import RollcallModel
 import TestSupport
 import Testing
 

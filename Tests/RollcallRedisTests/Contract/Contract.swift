@@ -211,11 +211,11 @@ extension Contract {
         }
     }
 
-    func members(of conversation: ConversationID) async throws -> [UserID: String]? {
+    func members(of conversation: ConversationID) async throws -> [UserID: ByteString]? {
         try await call("members of \(conversation)") {
             $0.members(of: conversation, reply: $1)
         } twin: {
-            $0.members(of: conversation)
+            $0.members(of: conversation)?.mapValues(ByteString.init)
         }
     }
 

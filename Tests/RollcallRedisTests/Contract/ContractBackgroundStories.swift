@@ -86,19 +86,4 @@ import Testing
         #expect(try await redis.published().contains { if case .presence = $0 { true } else { false } })
     }
 
-    /// It moves the version with each change of a background device, and writes beside it what observers are shown.
-    @Test(arguments: Party.allCases) func whatAnEarlierVersionHidIsHidden(party: Party) async throws {
-        let redis = try await party.open()
-        let time = try await redis.time()
-        let at = time.advanced(by: .milliseconds(-1))
-        var planted = PresenceRecord(user: alice, devices: [:], lastSeen: time, updatedAt: time, version: 9)
-        planted.shown = ShownChange(version: 5, at: at, record: 9)
-        try await redis.plant(planted)
-        _ = try await redis.write(Session("aa").says(.background, 1))
-        let presence = try await record(redis).presence(past: [:])
-        #expect(presence.version == 5 && presence.updatedAt == at)
-        _ = try await redis.write(Session("bb", device: tablet).says(.active, 1))
-        #expect(try await record(redis).shown == nil)
-        #expect(try await redis.keys()["presence:{alice}"]?.content.contains { $0.hasPrefix("shown=") } == false)
-    }
 }

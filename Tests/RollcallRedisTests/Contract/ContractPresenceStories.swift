@@ -19,7 +19,7 @@ import Testing
         #expect(first.outcome == .written && began == first.time.advanced(by: .milliseconds(-500)))
         let second = try await redis.write(Session("bb", worker: w2).says(.idle, 1))
         #expect(second.outcome == .written)
-        #expect(second.previous == .init(incarnation: w1, session: "\(began.milliseconds)-aa"))
+        #expect(second.previous == .init(incarnation: w1, session: ByteString("\(began.milliseconds)-aa")))
         let late = try await redis.write(Session("aa", began: began).says(.active, 4))
         #expect(late.outcome == .replaced && late.began == nil && late.previous == nil)
         #expect(try await presences(redis).map(\.status) == [.online, .away])

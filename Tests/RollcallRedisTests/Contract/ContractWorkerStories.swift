@@ -114,7 +114,9 @@ import Testing
     @Test(arguments: Party.allCases) func aBatchOfTheDeadIsSweptAndStruckOff(party: Party) async throws {
         let redis = try await party.open()
         let names = [aa, Session("bb", user: bob).name]
-        for name in names { _ = try await redis.write(Session(name.session.random, user: name.user).says(.active, 1)) }
+        for name in names {
+            _ = try await redis.write(Session(name.session.random.string, user: name.user).says(.active, 1))
+        }
         #expect(try await redis.record(names, of: w1, until: .never))
         let beat = try await redis.heartbeat(.begin(w1), lease: .seconds(60))
         #expect(try await redis.sweep(names, of: w1, until: .never) == false, "the living are not swept")

@@ -34,9 +34,11 @@ extension StoreUnderTest {
     func dump() async throws -> [String: StoredKey] {
         let dump = try await command("EVAL", Self.dumpScript, "0").array ?? []
         return dump.compactMap(\.array).reduce(into: [:]) { keys, entry in
-            guard let key = entry[0].string, let kind = entry[1].string.flatMap(StoredKey.Kind.init) else { return }
+            guard let key = entry[0].text?.string, let kind = entry[1].text.flatMap(StoredKey.Kind.init(word:)) else {
+                return
+            }
             keys[key] = StoredKey(
-                kind: kind, content: entry[3].array?.compactMap(\.string) ?? [],
+                kind: kind, content: entry[3].array?.compactMap(\.text?.string) ?? [],
                 expires: entry[2].integer.flatMap { $0 < 0 ? nil : Timestamp(milliseconds: $0) })
         }
     }
@@ -90,7 +92,7 @@ extension TwinRedis {
             keys[names.sessions(incarnation)] = stored(.set, sessions.map { "\($0.user) \($0.device) \($0.session)" })
         }
         for (dead, claim) in sweepers {
-            keys[names.sweeper(dead)] = stored(.string, claim) { [$0.holder.name] }
+            keys[names.sweeper(dead)] = stored(.string, claim) { [$0.holder.name.string] }
         }
         return keys
     }
@@ -113,7 +115,6 @@ extension PresenceRecord {
         var fields = ["status=\(asWritten.status.rawValue)", "version=\(version)"]
         fields += devices.map { "device:\($0)=\($1)" }
         if let lastSeen { fields.append("last_seen=\(lastSeen.milliseconds)") }
-        if let shown { fields.append("shown=\(shown.version) \(shown.at.milliseconds) \(shown.record)") }
         if let updatedAt { fields.append("updated_at=\(updatedAt.milliseconds)") }
         return fields
     }

@@ -153,15 +153,17 @@ import Testing
             ),
         ])
     func error(line: String, kind: String, message: String) {
-        let error = RedisError(reply: line, command: "GET")
-        #expect(error.code == .server(kind: kind))
-        #expect(error.reply == (message.isEmpty ? kind : "\(kind) \(message)"))
+        let error = RedisError(reply: ByteString(line), command: "GET")
+        #expect(error.code == .server(kind: ByteString(kind)))
+        #expect(error.reply?.string == (message.isEmpty ? kind : "\(kind) \(message)"))
     }
 
     /// Regression: a worker of a cluster that was down continued to read, and reported that Redis refused writes.
     @Test("errors of a Redis that refuses writes, and of one that also refuses reads, had no effect")
     func refusals() {
-        for kind in ["MISCONF", "NOREPLICAS", "OOM", "READONLY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MOVED"] {
+        for kind: ByteString in [
+            "MISCONF", "NOREPLICAS", "OOM", "READONLY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MOVED",
+        ] {
             let error = RedisError(.server(kind: kind), "")
             #expect(
                 error.hadNoEffect && error.refusesWrites == ["MISCONF", "NOREPLICAS", "OOM", "READONLY"].contains(kind))
@@ -225,8 +227,8 @@ extension RedisValue {
                 (0..<Int.random(in: 1...30, using: &random)).map { _ in letters.randomElement(using: &random)! })
         }
         return switch Int.random(in: 0...(depth > 0 ? 7 : 4), using: &random) {
-        case 0: .status(word())
-        case 1: .error("ERR " + word())
+        case 0: .status(ByteString(word()))
+        case 1: .error(ByteString("ERR \(word())"))
         case 2: .integer(.random(in: .min ... .max, using: &random))
         case 3: .null
         case 4: text(String(repeating: word() + "\r\n", count: .random(in: 0...20, using: &random)))

@@ -125,7 +125,7 @@ import Testing
         if onClusterNode {
             try await store.command("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
             try await eventually("the cluster of one is well") {
-                try await store.command("CLUSTER", "INFO").string?.hasPrefix("cluster_state:ok") == true
+                try await store.command("CLUSTER", "INFO").text?.begins(with: "cluster_state:ok") == true
             }
         }
         var lines: [String] = []

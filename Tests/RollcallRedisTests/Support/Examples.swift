@@ -42,7 +42,7 @@ struct Session: Sendable {
         self.age = age
     }
 
-    var name: SessionName { SessionName(user: user, device: device, session: SessionID(random: random)) }
+    var name: SessionName { SessionName(user: user, device: device, session: SessionID(random: ByteString(random))) }
 
     func says(
         _ state: DeviceState?, _ sequence: Int64, lost: Timestamp? = nil, until: Timestamp = .never,

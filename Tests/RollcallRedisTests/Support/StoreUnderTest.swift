@@ -45,7 +45,7 @@ final class StoreUnderTest: Sendable {
         let parts = try await command("HGETALL", key).array ?? []
         return Dictionary(
             uniqueKeysWithValues: stride(from: 0, to: parts.count, by: 2).map {
-                (parts[$0].string ?? "", parts[$0 + 1].string ?? "")
+                (parts[$0].text?.string ?? "", parts[$0 + 1].text?.string ?? "")
             })
     }
 }

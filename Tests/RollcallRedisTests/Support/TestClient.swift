@@ -184,7 +184,7 @@ extension RedisClient {
 extension RedisSubscriber {
     /// Subscribes to a channel, with any subject.
     func subscribe(_ channel: String) {
-        subscribe(channel, as: .worker(Incarnation(name: channel)))
+        subscribe(channel, as: .worker(Incarnation(name: ByteString(channel))))
     }
 }
 
@@ -192,7 +192,7 @@ extension Topic {
     /// The channel of this subscription.
     fileprivate var channel: String {
         guard case .worker(let incarnation) = self else { return "\(self)" }
-        return incarnation.name
+        return incarnation.name.string
     }
 }
 

@@ -62,7 +62,8 @@ final class DictionaryNode: OperatorAccess {
         try with {
             guard let all = $0.members[conversation]?.sorted(by: { $0.key < $1.key }) else { return nil }
             let end = min(all.count, Int(cursor) + limit)
-            let page = Dictionary(uniqueKeysWithValues: all[min(Int(cursor), end)..<end].map { ($0.key, $0.value) })
+            let page = Dictionary(
+                uniqueKeysWithValues: all[min(Int(cursor), end)..<end].map { ($0.key, ByteString($0.value)) })
             return MembersPage(members: page, next: end < all.count ? UInt64(end) : nil, count: all.count)
         }
     }

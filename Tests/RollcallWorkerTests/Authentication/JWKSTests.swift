@@ -106,9 +106,9 @@ struct JWKSTests {
         let authenticator = try authenticator(jwk(p256, ""))
         // The classic attack: using the public key as an HMAC secret.
         let known = p256.publicKey.pemRepresentation
-        #expect(try refusal(Tokens.hs256(claims, secret: known), by: authenticator) == .unknownKey)
+        #expect(try refusal(Tokens.hs256(claims, secret: known), by: authenticator) == .wrongAlgorithm)
         #expect(try refusal(es256(#"{"alg":"EdDSA"}"#, by: p256), by: authenticator) == .unknownKey)
-        #expect(try refusal(es256(#"{"alg":"none"}"#, by: p256), by: authenticator) == .unknownKey)
+        #expect(try refusal(es256(#"{"alg":"none"}"#, by: p256), by: authenticator) == .wrongAlgorithm)
         #expect(try refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == nil)
     }
 

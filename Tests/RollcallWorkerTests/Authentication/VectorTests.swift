@@ -67,10 +67,10 @@ struct VectorTests {
     @Test("each is verified, but not with another letter or a signature of another length", arguments: vectors)
     private func verified(vector: Vector) throws {
         var keys = VerificationKeys()
-        keys.replace(.jwksFile, with: try KeySource.jwksFile.keys(in: Array(#"{"keys":[\#(vector.key)]}"#.utf8)))
+        keys.replace(.jwksFile, with: try KeySource.jwksFile.keys(in: Array(#"{"keys":[\#(vector.key)]}"#.utf8)).keys)
         func refusal(_ token: String) -> AuthenticationError.Code? {
             do throws(AuthenticationError) {
-                _ = try SignedToken(token).claims(signedBy: keys)
+                _ = try SignedToken(ByteString(token)).claims(signedBy: keys)
                 return nil
             } catch {
                 return error.code

@@ -11,7 +11,7 @@ import Testing
     private let own = Incarnation(name: "w1.a")
 
     private func snapshot(_ leases: [String: Int64]) -> LeaseSnapshot {
-        let leases = leases.map { (Incarnation(name: $0), Timestamp(milliseconds: $1)) }
+        let leases = leases.map { (Incarnation(name: ByteString($0)), Timestamp(milliseconds: $1)) }
         return LeaseSnapshot(
             held: true, time: Timestamp(milliseconds: 100), leases: Dictionary(uniqueKeysWithValues: leases))
     }
@@ -19,7 +19,8 @@ import Testing
     private func destinations(
         _ edges: [String], from own: String = "wss://w1.chat.example/v1/connect", peers: [String] = []
     ) -> [String] {
-        Handover.destinations(edges.map { WorkerCard(edge: $0, isDraining: false) }, from: own, peers: peers)
+        let cards = edges.map { WorkerCard(edge: ByteString($0), isDraining: false) }
+        return Handover.destinations(cards, from: own, peers: peers).map(\.string)
     }
 
     @Test("only other workers with a valid lease are asked")
@@ -51,7 +52,7 @@ import Testing
             "wss://w2.chat.example", "wss://w3.other.example/v1/connect", "wss://w3.other.example/v1/connect",
             "ws://w4.chat.example", "wss://0.0.0.0:8080", "no address",
         ]
-        let cards = edges.map { WorkerCard(edge: $0, isDraining: false) }
+        let cards = edges.map { WorkerCard(edge: ByteString($0), isDraining: false) }
         let leaving = WorkerCard(edge: "wss://w5.other.example", isDraining: true)
         let journal = Journal()
         let logger = Logger(label: "test") { _ in Scribe(journal) }

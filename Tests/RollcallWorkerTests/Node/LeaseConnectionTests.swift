@@ -1,6 +1,7 @@
 // A worker's heartbeats have a separate connection: commands of shards do not delay them.
 
 import NIOCore
+import RollcallModel
 import TestSupport
 import Testing
 
@@ -35,7 +36,7 @@ struct LeaseConnectionTests {
         for _ in 1...10 {
             for _ in 1...count / 10 { shard.commands.send(slow) { _ in } }
             shard.commands.send(RedisCommand("HGET", .string(hash), "beat")) { result in
-                beats.append((try? result.get().string) ?? "")
+                beats.append((try? result.get().text?.string) ?? "")
                 if beats.count == 10 { done.succeed(beats) }
             }
         }

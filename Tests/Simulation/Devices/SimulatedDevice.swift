@@ -90,7 +90,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
             return edge
         } opened: { [self] in
             if connection === self.connection {
-                say(.hello(.init(token: presentToken(), device: device, state: state)))
+                say(.hello(.init(token: ByteString(presentToken()), device: device, state: state)))
             }
         }
         let attempt = attempt
@@ -118,7 +118,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
         token = fresh
         guard isRenewed else { return fresh }
         world.agenda.after(lifetime - lead) { [self] in
-            if fresh == token, session != nil { say(.token(freshToken())) }
+            if fresh == token, session != nil { say(.token(ByteString(freshToken()))) }
         }
         return fresh
     }
@@ -153,7 +153,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
             phase = .welcome(edge, connection)
             welcomed()
         case .removed(let conversation): joined.remove(conversation)
-        case .goodbye(let goodbye): sentTo = goodbye.to
+        case .goodbye(let goodbye): sentTo = goodbye.to?.string
         case .ack(let id): _ = take(id)
         case .presence(_, let id?): _ = take(id)
         case .error(let error):
@@ -197,7 +197,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
             case .join(let conversation, _): joined.contains(conversation)
             case .state(let state): state == self.state
             case .get: !world.isStill
-            case .token(let token): token == self.token
+            case .token(let token): token.string == self.token
             case .typing, .hello, .unwatch, .leave, .ping, .goodbye: false
             }
         if case .watch(let users) = message, isWanted { return .watch(users.filter(watched.contains)) }

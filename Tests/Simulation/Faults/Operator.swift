@@ -81,7 +81,7 @@ final class Operator {
         guard !reachable.isEmpty else { return done() }
         for (name, record) in reachable {
             let notice = WorkerNotice.sentAway(
-                user: user, device: name.device, session: "\(record.began.milliseconds)-\(record.session)")
+                user: user, device: name.device, session: ByteString("\(record.began.milliseconds)-\(record.session)"))
             world.redis.change { $0.published.append(.notice(notice, to: record.incarnation)) }
         }
         again(sessions, done)

@@ -19,26 +19,24 @@ extension Published {
         guard change.typing, let expiresIn = change.expiresIn else {
             return "{\"user\":\(user),\"typing\":false,\"at\":\(change.at.milliseconds)}"
         }
-        let name = change.name.map { ",\"name\":" + Self.quoted($0) } ?? ""
+        let name = change.name.map { ",\"name\":" + Self.quoted($0.string) } ?? ""
         return "{\"user\":\(user),\"typing\":true,\"expires_in\":\(expiresIn),\"at\":\(change.at.milliseconds)\(name)}"
     }
 
     private func text(of change: PresenceChange, _ devices: Int) -> String {
         let presence = change.presence
-        let shown =
-            change.shown.map { ",\"shown_at\":\($0.at.milliseconds),\"shown_version\":\($0.version)" } ?? ""
         let lastSeen = presence.lastSeen.map { "\($0.milliseconds)" } ?? "null"
         let at = presence.updatedAt?.milliseconds ?? 0
         return "{\"user\":\(Self.quoted(presence.user.text)),\"status\":\"\(presence.status.rawValue)\",\"last_seen\":"
             + "\(lastSeen),\"updated_at\":\(at),\"version\":\(presence.version),\"devices\":\(devices),"
-            + "\"at\":\(at)\(shown)}"
+            + "\"at\":\(at)}"
     }
 
     private func text(of change: MemberChange) -> String {
         switch change {
         case .reset: "{\"reset\":true}"
         case .member(let user, let name, let count):
-            "{\"user\":\(Self.quoted(user.text)),\"member\":true,\"name\":\(Self.quoted(name))\(Self.text(of: count))}"
+            "{\"user\":\(Self.quoted(user.text)),\"member\":true,\"name\":\(Self.quoted(name.string))\(Self.text(of: count))}"
         case .removed(let user, let count):
             "{\"user\":\(Self.quoted(user.text)),\"member\":false\(Self.text(of: count))}"
         }

@@ -22,9 +22,6 @@ struct HashText {
         var fields = [
             (name: "version", value: "\(record.version)"), (name: "updated_at", value: "\(updatedAt.milliseconds)"),
         ]
-        if let shown = record.shown {
-            fields.append(("shown", "\(shown.version) \(shown.at.milliseconds) \(shown.record)"))
-        }
         if let lastSeen = record.lastSeen { fields.append(("last_seen", "\(lastSeen.milliseconds)")) }
         for (device, standing) in record.devices { fields.append(("device:\(device)", "\(standing)")) }
         self.fields = fields
@@ -43,7 +40,7 @@ struct AuditText {
 
     var standing: DeviceStanding {
         var standing = found
-        standing.record = record.flatMap { DeviceRecord($0) }
+        standing.record = record.flatMap { DeviceRecord(ByteString($0)) }
         return standing
     }
 }
@@ -54,7 +51,7 @@ extension TwinRedis {
         let set = typingSets[conversation]?.read(at: time) ?? [:]
         let names = members(of: conversation)
         return set.filter { counts($0.value) }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map {
-            ("\($0.key.user) \($0.key.device)", $0.value, names?[$0.key.user])
+            (ByteString("\($0.key.user) \($0.key.device)"), $0.value, names?[$0.key.user].map(ByteString.init))
         }
     }
 }
@@ -83,9 +80,9 @@ struct StoreText {
     func typists(_ members: [RoomSnapshot.TypingMember]) -> [RoomSnapshot.Entry] {
         switch planted {
         case .splitsByCharacter:
-            RoomSnapshot.typists(members.filter { $0.member.split(separator: " ").count == 2 })
+            RoomSnapshot.typists(members.filter { $0.member.string.split(separator: " ").count == 2 })
         case .keyedByString:
-            RoomSnapshot.typists(Dictionary(members.map { ($0.member, $0) }) { $1 }.values)
+            RoomSnapshot.typists(Dictionary(members.map { ($0.member.string, $0) }) { $1 }.values)
         default:
             RoomSnapshot.typists(members)
         }
@@ -93,7 +90,7 @@ struct StoreText {
 
     func session(_ member: String) -> SessionName? {
         if planted == .splitsByCharacter, member.split(separator: " ").count != 3 { return nil }
-        return SessionName(member: member)
+        return SessionName(member: ByteString(member))
     }
 
     func notice(_ payload: [UInt8]) -> WorkerNotice? {

@@ -143,7 +143,7 @@ final class EdgeSession: ConnectionEnd {
     /// Whether it is a hello with a token that has expired, which is nobody's word.
     private func isRefused(_ message: ClientMessage) -> Bool {
         guard world.settings.usesTokens, case .hello(let hello) = message else { return false }
-        return world.token(hello.token).map { $0.expires <= world.agenda.now } ?? false
+        return world.token(hello.token.string).map { $0.expires <= world.agenda.now } ?? false
     }
 
     /// The shard has taken all until goodbye.

@@ -75,7 +75,7 @@ final class SimulatedShard {
             edge.waits(forBudget: shard.waitsForBudget(key))
             if let held = shard.heldMessageCount(of: key) { edge.taken(allBut: held) }
         }
-        for case .close(let key, .normal) in actions { edges[key]?.takenUntilGoodbye() }
+        for case .close(let key, .normal, _) in actions { edges[key]?.takenUntilGoodbye() }
     }
 
     // MARK: The edge's side
@@ -136,10 +136,10 @@ final class SimulatedShard {
             world.bounds.met(.showBatch)
             if world.settings.planted == .forgetsTheRest { break }
             edges[key]?.tellWhenDrained()
-        case .close(let key, let code):
+        case .close(let key, let code, _):
             edges.removeValue(forKey: key)?.close(code)
         case .authenticate(let key, let token, let device, let id):
-            authenticate(key, token: token, device: device, id: id)
+            authenticate(key, token: token.string, device: device, id: id)
         case .subscribe(let topic): subscribe(topic)
         case .unsubscribe(let topic): subscriber.unsubscribe(topic)
         case .assertAnew: onRedisForgot()

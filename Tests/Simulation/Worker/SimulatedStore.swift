@@ -92,7 +92,7 @@ struct SimulatedStore {
     func presence(of users: [UserID], known: KnownWorkers, reply: @escaping Reply<PresenceSnapshot>) {
         commands.send(.readPresence, { twin in users.map { HashText(twin, $0) } }) { result in
             guard case .success(let hashes) = result else { return reply(.failure(RedisFailure())) }
-            let living = Set(known.living.map { BytesKey($0.name) })
+            let living = Set(known.living.map { BytesKey($0.name.string) })
             let records = hashes.map { text.record($0, counting: living) }
             let strangers = known.strangers(in: records)
             guard !strangers.isEmpty else { return reply(.success(PresenceSnapshot(records: records))) }
