@@ -34,8 +34,7 @@ package final class EdgeServer: Sendable {
         self.logger = logger
         makeShard = shard
         sessions = SessionCount(limit: settings.sessions)
-        addresses = AddressLimits(
-            connections: settings.connectionsPerAddress, rate: settings.connectionRatePerAddress)
+        addresses = AddressLimits(connections: settings.connectionsPerAddress)
     }
 
     /// Serves the shards of a node.
@@ -80,21 +79,20 @@ package final class EdgeServer: Sendable {
         await running.withLockedValue { $0 }?.loops.stop()
     }
 
-    private static func gate(_ listener: any Channel, _ settings: EdgeSettings, _ loop: EdgeLoop) throws {
-        let gate = AcceptGate(rate: settings.connectionRate) {
-            loop.limitHit(.connectionRate)
-        } onShortage: { error in
-            loop.ranOutOfFiles(error)
-        }
-        try listener.pipeline.syncOperations.addHandler(gate)
+    private static func gate(_ listener: any Channel, _ loop: EdgeLoop) throws {
+        try listener.pipeline.syncOperations.addHandler(AcceptGate { loop.ranOutOfFiles($0) })
     }
+
+    /// How many connections may wait in the kernel to be accepted. If the queue is full, clients retry the handshake after
+    /// a second.
+    private static let backlog: Int32 = 4096
 
     private func bootstrap(_ loops: EdgeLoops) -> ServerBootstrap {
         ServerBootstrap(group: group)
-            .serverChannelOption(.backlog, value: settings.listenBacklog)
+            .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .serverChannelInitializer { [settings] channel in
-                channel.eventLoop.makeCompletedFuture { try Self.gate(channel, settings, loops[channel.eventLoop]) }
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try Self.gate(channel, loops[channel.eventLoop]) }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.tcpOption(.unsentLimit), value: EdgeSettings.unsentBytes)

@@ -19,11 +19,8 @@ package struct EdgeSettings: Sendable {
     var trustedProxies: [String] = []
     /// The ping interval. A connection is dead after two missed pings.
     var ping = Duration.seconds(10)
-    /// The most connections accepted per second; `nil` for no limit.
-    var connectionRate: Int?
-    /// The most WebSockets per address, and new ones per second; 0 for no limit.
+    /// The most WebSockets per address; 0 for no limit.
     var connectionsPerAddress = 0
-    var connectionRatePerAddress = 0
     /// The most sessions.
     var sessions = Int.max
     /// The longest message from a client.
@@ -51,9 +48,7 @@ package struct EdgeSettings: Sendable {
         trustsTokens = configuration.auth.mode == .insecure
         trustedProxies = configuration.edge.trustedProxies
         ping = configuration.edge.ping
-        connectionRate = configuration.limits.connectionRate == 0 ? nil : configuration.limits.connectionRate
         connectionsPerAddress = configuration.limits.connectionsPerAddress
-        connectionRatePerAddress = configuration.limits.connectionRatePerAddress
         sessions = configuration.limits.sessions
         messageBytes = configuration.limits.messageBytes
         outboundBytes = configuration.limits.outboundBytes
@@ -74,10 +69,6 @@ package struct EdgeSettings: Sendable {
     /// How many unsent bytes the kernel holds for a connection. By default it would hold megabytes, and a peer that
     /// resumes reading would have to read all of them before anything new.
     static let unsentBytes: SocketOptionValue = 16 * 1024
-
-    /// How many connections may wait in the kernel to be accepted: few enough that no client has timed out when its
-    /// turn comes. If the queue is full, clients retry the handshake after a second.
-    var listenBacklog: Int32 { connectionRate.map { Int32(clamping: min(4096, max(16, $0 * 2))) } ?? 4096 }
 
     /// When a connection counts as backed up, and when as drained: well below the limit for slow peers.
     var waterMark: ChannelOptions.Types.WriteBufferWaterMark {

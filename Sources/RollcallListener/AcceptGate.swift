@@ -1,6 +1,5 @@
-// Controls accepting on a listening socket: enforces `limits.connection_rate`, and pauses while the process has no free
-// descriptors. In both cases new connections wait in the kernel's queue, at no cost. Closing them would make all their
-// clients reconnect at once.
+// Pauses accepting on a listening socket while the process has no free descriptors. New connections wait in the kernel's
+// queue, at no cost. Closing them would make all their clients reconnect at once.
 
 package import Logging
 package import NIOCore
@@ -14,7 +13,7 @@ import RollcallShards
     import Glibc
 #endif
 
-/// Limits the rate of accepted connections, and pauses when no descriptor is free.
+/// Pauses accepting when no descriptor is free.
 package final class AcceptGate: ChannelDuplexHandler {
     package typealias InboundIn = NIOAny
     package typealias OutboundIn = Never
@@ -24,39 +23,18 @@ package final class AcceptGate: ChannelDuplexHandler {
     /// A shortage ends when accepting has not failed for this long.
     package static let recovery = TimeAmount.seconds(60)
 
-    private var pace: AcceptPace?
-    private let onHold: () -> Void
     private let onShortage: (IOError) -> Void
-    private var isHolding = false
     private var isPaused = false
     /// The time of the last failed accept.
     private var lastFailure: NIODeadline?
 
-    /// - Parameters:
-    ///   - rate: Connections per second; `nil` for no limit.
-    ///   - onHold: Called each time that a connection must wait for the rate.
-    ///   - onShortage: Called once per shortage of descriptors, at the first failed accept.
-    package init(rate: Int? = nil, onHold: @escaping () -> Void = {}, onShortage: @escaping (IOError) -> Void) {
-        pace = rate.map(AcceptPace.init)
-        self.onHold = onHold
+    /// - Parameter onShortage: Called once per shortage of descriptors, at the first failed accept.
+    package init(onShortage: @escaping (IOError) -> Void) {
         self.onShortage = onShortage
     }
 
     package func read(context: ChannelHandlerContext) {
-        guard !isHolding, !isPaused else { return }
-        let wait = pace?.wait(at: context.eventLoop.now) ?? .zero
-        guard wait > .zero else { return context.read() }
-        isHolding = true
-        onHold()
-        context.eventLoop.assumeIsolated().scheduleTask(in: wait) {
-            self.isHolding = false
-            self.read(context: context)
-        }
-    }
-
-    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        pace?.accepted(at: context.eventLoop.now)
-        context.fireChannelRead(data)
+        if !isPaused { context.read() }
     }
 
     /// Stops errors that do not close the listener. A later handler could treat them as its end.

@@ -116,13 +116,6 @@ public final class Gallery: Sendable {
             after - before - (before - quiet) * ((after.at - before.at) / (before.at - quiet.at)))
     }
 
-    /// Runs this on a new thread, since ``Stranger`` blocks.
-    private func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
-        }
-    }
-
     private func usage(of others: [Stranger]) async throws -> Usage {
         let info = try await redis.cli("INFO", "all")
         func field(_ name: String) throws -> Double {
@@ -134,6 +127,13 @@ public final class Gallery: Sendable {
             at: .now, commands: try field("total_commands_processed"),
             redisTime: 1_000_000 * (try field("used_cpu_sys") + field("used_cpu_user")),
             workerTime: worker.processorTime, bytes: Double(others.reduce(0) { $0 + $1.waiting }))
+    }
+}
+
+/// Runs this on a new thread, since ``Stranger`` blocks.
+func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
     }
 }
 
@@ -179,7 +179,7 @@ extension Amplification {
 
 extension WorkerProcess {
     /// The processor time of all threads, in microseconds; 0 if the system does not report it.
-    fileprivate var processorTime: Double {
+    var processorTime: Double {
         let tasks = URL(fileURLWithPath: "/proc/\(process.pid)/task")
         let threads = (try? FileManager.default.contentsOfDirectory(at: tasks, includingPropertiesForKeys: nil)) ?? []
         return threads.reduce(0) { time, thread in

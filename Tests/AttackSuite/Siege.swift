@@ -21,7 +21,7 @@ public final class Siege: Sendable {
     }
 
     public let worker: WorkerProcess
-    private let redis: RedisServer
+    let redis: RedisServer
     private let witness: Witness
     private let keys: URL
 
@@ -34,7 +34,6 @@ public final class Siege: Sendable {
         // own is loopback, which does not count.
         var settings = [
             "limits.sessions": "150", "edge.trusted_proxies": "127.0.0.1", "limits.connections_per_address": "100",
-            "limits.connection_rate_per_address": "30",
         ].merging(settings) { $1 }
         if signedTokens {
             try Data(AttackedKeys.secret.utf8).write(to: keys.appending(path: "secret"))
@@ -72,19 +71,13 @@ public final class Siege: Sendable {
             wasWitnessLost: witness.wasLost, memory: (before, try await memory()))
     }
 
-    /// Runs on a new thread, since ``Stranger`` blocks.
     private func rounds(of attack: Attack, _ count: Int) async throws -> Attack.Outcomes {
         let port = worker.port
-        return try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Result {
-                        try (0..<count).reduce(into: [:]) { outcomes, _ in
-                            let user = "m\(UInt64.random(in: 0 ... .max))"
-                            let round = try attack.play(Attack.Stage.Place(port: port, user: user))
-                            outcomes.merge(round) { $0 + $1 }
-                        }
-                    })
+        return try await blocking {
+            try (0..<count).reduce(into: [:]) { outcomes, _ in
+                let user = "m\(UInt64.random(in: 0 ... .max))"
+                let round = try attack.play(Attack.Stage.Place(port: port, user: user))
+                outcomes.merge(round) { $0 + $1 }
             }
         }
     }

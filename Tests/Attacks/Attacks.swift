@@ -42,8 +42,26 @@ struct Attacks: AsyncParsableCommand {
                     ? "\nAfterwards: nothing in Redis or in the log that is not the worker's own.\n" : "\n\(damage)\n")
             isBroken = isBroken || !damage.isEmpty
         }
+        isBroken = try await !weighTexts() || isBroken
         if try isWanted("what messages cost") { isBroken = try await !measureCosts() || isBroken }
         if isBroken { throw ExitCode(1) }
+    }
+
+    /// - Returns: whether no text costs more than it may.
+    private func weighTexts() async throws -> Bool {
+        let places = try CostlyPlace.all.filter { try isWanted("costly text: \($0)") }
+        guard !places.isEmpty else { return true }
+        let scales = try await Scales()
+        var tooDear: [String] = []
+        print("\n| costly text in | beyond plain text of its length |\n|---|---|")
+        for place in places {
+            let excess = try await scales.excess(at: place)
+            print("| \(place) | \((excess / 1000).formatted(.number.precision(.fractionLength(2)))) ms |")
+            fflush(nil)
+            if excess > CostlyPlace.most { tooDear.append("\(place)") }
+        }
+        for place in tooDear { print("\n**\(place) costs too much**") }
+        return tooDear.isEmpty
     }
 
     /// - Returns: whether no message costs more than it may.

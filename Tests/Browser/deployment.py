@@ -118,7 +118,7 @@ class Worker(Process):
 
     def __init__(self, name, redis, origin, log=None, **settings):
         usual = {
-            "worker.id": name, "redis.url": redis.url, "edge.port": 0, "admin.port": 0,
+            "worker.id": name, "edge.port": 0, "admin.port": 0,
             "auth.mode": "insecure", "edge.origins": origin, "presence.grace": "2s", "worker.lease": "2s",
             "worker.heartbeat": "500ms", "worker.drain": "1s", "log.level": "warning",
         }
@@ -126,7 +126,10 @@ class Worker(Process):
             part for key, value in (usual | {key.replace("__", "."): value for key, value in settings.items()}).items()
             if value is not None for part in ("--set", f"{key}={value}")
         ]
-        super().__init__([PROGRAM, "worker", *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
+        super().__init__(
+            [PROGRAM, "worker", *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
+            # It has a password, which the command line does not take.
+            env=os.environ | {"ROLLCALL_REDIS_URL": redis.url})
         ready = re.match(r"ready worker=(\S+) edge=(\S+) admin=(\S+)", self.child.stdout.readline())
         assert ready, f"worker {name} did not become ready"
         self.incarnation, self.edge, self.admin = ready.groups()

@@ -1,82 +1,88 @@
-// The rules by which the model's codec is compared with RFC 8259 and with Foundation:
+// The rules by which the model's reader of JSON is compared with RFC 8259 and with Foundation's:
 //
 // - Everything that is JSON by the RFC is read, and nothing else. Foundation is more lenient: it reads UTF-16 and
 //   UTF-32, and ignores errors in strings and numbers that are not used.
-// - Both read JSON as the same value, or fail with the same identifier and error code. There are two exceptions: names
-//   with half of a surrogate pair, for which Foundation rejects the object even if they are not used; and numbers with
-//   a fraction or exponent that a `Double` cannot hold, which Foundation rounds before it checks whether they are
-//   whole.
-// - What was read is written in the same bytes.
+// - Both read the same values. The exceptions are halves of surrogate pairs, names that differ only in normalisation, and
+//   numbers with a fraction or exponent that a `Double` cannot hold, which Foundation rounds before it checks whether
+//   they are whole.
 
+internal import Foundation
 internal import RollcallModel
 
-public struct Comparison {
-    private let bytes: [UInt8]
-    private let isJSON: Bool
-
+public enum Comparison {
     /// - Returns: what they disagree about; `nil` if they agree.
     public static func disagreement(about bytes: [UInt8]) -> String? {
-        let comparison = Comparison(bytes: bytes, isJSON: StrictJSON.isObject(bytes))
-        return comparison.aboutRequest ?? comparison.aboutValue(ServerMessage.self)
-            ?? comparison.aboutChange(TypingChange.self) ?? comparison.aboutChange(PresenceChange.self)
-            ?? comparison.aboutChange(MemberChange.self) ?? comparison.aboutValue(Presence.self)
-    }
-
-    private var aboutRequest: String? {
-        let ours = Outcome { try MessageCodec().request(from: bytes) }
-        guard (ours != .notJSON) == isJSON else { return told("is\(isJSON ? "" : " no") JSON, but \(ours)") }
-        let theirs = Outcome { try FoundationCodec.request(from: bytes) }
-        guard !isJSON || ours == theirs || isExcepted else { return told("ours \(ours), theirs \(theirs)") }
-        guard case .read(let request) = ours else { return nil }
-        return writtenOtherwise(request, as: MessageCodec().json(of: request))
-    }
-
-    private func aboutChange<Change: JSONReadable & Decodable & Equatable>(_ type: Change.Type) -> String? {
-        let ours = try? Change(jsonText: bytes)
-        guard isJSON else { return ours.map { told("is no JSON, but \($0)") } }
-        let theirs = try? FoundationCodec.read(type, from: bytes)
-        return ours == theirs || isExcepted
-            ? nil : told("as \(type): ours \(ours as Any), theirs \(theirs as Any)")
-    }
-
-    private func aboutValue<Value: JSONReadable & JSONWritable & Codable & Equatable>(
-        _ type: Value.Type
-    ) -> String? {
-        if let disagreement = aboutChange(type) { return disagreement }
-        guard let value = try? Value(jsonText: bytes) else { return nil }
-        return writtenOtherwise(value, as: value.jsonText)
-    }
-
-    private func writtenOtherwise(_ value: some Encodable, as ours: [UInt8]) -> String? {
-        guard let theirs = try? FoundationCodec.json(of: value), theirs == ours else {
-            return told("is written otherwise: \(String(decoding: ours, as: UTF8.self))")
-        }
-        return nil
-    }
-
-    private var isExcepted: Bool {
         let text = String(decoding: bytes, as: UTF8.self)
-        return text.contains(/\\u[dD][89a-fA-F]/) || text.contains(/[0-9.]{16,}|[eE]-[0-9]{3}/)
-    }
-
-    private func told(_ disagreement: String) -> String {
-        "\(String(decoding: bytes, as: UTF8.self)) (\(bytes.count) bytes) \(disagreement)"
+        let ours = Result { try Tree(jsonText: bytes) }
+        guard StrictJSON.isObject(bytes) else {
+            if case .success(let tree) = ours { return "\(text) is no JSON, but was read as \(tree)" }
+            return nil
+        }
+        if text.contains(/\\u[dD][89a-fA-F]/) || text.contains(/[0-9.]{16,}|[eE]-[0-9]{3}/) { return nil }
+        let theirs = Result { try JSONDecoder().decode(Tree.self, from: Data(bytes)) }
+        switch (ours, theirs) {
+        case (.success(let ours), .success(let theirs)):
+            return ours == theirs || ours.isAmbiguous ? nil : "\(text): ours \(ours), theirs \(theirs)"
+        case (.failure(let error), _): return "\(text) is JSON, but \(error)"
+        case (_, .failure(let error)): return "\(text) is JSON, but not to Foundation: \(error)"
+        }
     }
 }
 
-/// How a client's text was read.
-private enum Outcome: Equatable {
-    case read(ClientRequest)
-    case wrong(MessageError.Code, MessageID?)
-    case notJSON
+/// A value, read completely.
+private indirect enum Tree: Equatable {
+    case null, truth(Bool), number(Double?, Int64?), text(ByteString), list([Tree])
+    case object([String: Tree], names: Set<ByteString>)
 
-    init(_ read: () throws -> ClientRequest) {
-        do {
-            self = .read(try read())
-        } catch let error as MessageError {
-            self = .wrong(error.code, error.id)
-        } catch {
-            self = .notJSON
+    /// Whether names are different for us and the same for Foundation.
+    var isAmbiguous: Bool {
+        switch self {
+        case .list(let list): list.contains(where: \.isAmbiguous)
+        case .object(let fields, let names): names.count > fields.count || fields.values.contains(where: \.isAmbiguous)
+        default: false
+        }
+    }
+}
+
+extension Tree: JSONReadable {
+    init(json: JSONValue) throws(UnexpectedJSON) {
+        if json.isText {
+            self = .text(try json.text())
+        } else if let truth = try? json.truth() {
+            self = .truth(truth)
+        } else if let list: [Tree] = try? json.list() {
+            self = .list(list)
+        } else if json.isNull {
+            self = .null
+        } else if (try? json.has("")) != nil {
+            var fields: [String: Tree] = [:]
+            var names: Set<ByteString> = []
+            try json.forEachField { name, value throws(UnexpectedJSON) in
+                let value = try Tree(json: value)
+                if names.insert(name).inserted, fields[name.string] == nil { fields[name.string] = value }
+            }
+            self = .object(fields, names: names)
+        } else {
+            self = .number(try? json.number(), try? json.integer())
+        }
+    }
+}
+
+extension Tree: Decodable {
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+            self = .null
+        } else if let text = try? value.decode(String.self) {
+            self = .text(ByteString(text))
+        } else if let truth = try? value.decode(Bool.self) {
+            self = .truth(truth)
+        } else if let list = try? value.decode([Tree].self) {
+            self = .list(list)
+        } else if let fields = try? value.decode([String: Tree].self) {
+            self = .object(fields, names: Set(fields.keys.map { ByteString($0) }))
+        } else {
+            self = .number(try? value.decode(Double.self), try? value.decode(Int64.self))
         }
     }
 }

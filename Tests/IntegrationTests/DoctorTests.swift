@@ -8,8 +8,9 @@ import Testing
 @Suite("rollcall doctor")
 struct DoctorTests {
     private func doctor(_ url: String, _ more: String...) async throws -> (code: Int32, output: String) {
-        let usual = ["--set", "redis.url=\(url)", "--set", "edge.port=0", "--set", "admin.port=0"]
-        let command = try ChildProcess([RollcallProgram.path, "doctor"] + usual + more)
+        let usual = ["--set", "edge.port=0", "--set", "admin.port=0"]
+        let command = try ChildProcess(
+            [RollcallProgram.path, "doctor"] + usual + more, environment: ["ROLLCALL_REDIS_URL": url])
         let code = try await command.exitCode()
         try await eventually("its output is read") { command.outputEnded }
         #expect(command.errors.isEmpty || code == 64)

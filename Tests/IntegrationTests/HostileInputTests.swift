@@ -2,6 +2,7 @@
 // thousands of times.
 
 import AttackSuite
+import Foundation
 import TestSupport
 import Testing
 
@@ -39,6 +40,46 @@ struct HostileInputTests {
         let gallery = try await Gallery(settings: ["presence.coalesce": "0s"])
         let costs = try await gallery.measure([.toggledState])
         #expect(!costs[1].excess(judgesTime: false).isEmpty, "\(costs)")
+    }
+
+    @Test("cannot make a worker work with text that is costly to normalise, wherever it goes")
+    func costlyText() async throws {
+        let scales = try await Scales()
+        for place in CostlyPlace.all {
+            let excess = try await scales.excess(at: place, times: 1)
+            #expect(excess < place.mostUnoptimised, "\(place): \(excess) µs")
+        }
+    }
+
+    @Test("finds no field, claim, header, parameter, key or channel that the list of costly text lacks")
+    func places() throws {
+        func text(_ path: String) throws -> String {
+            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent()
+            return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        }
+        func names(_ pattern: String, in text: some StringProtocol) throws -> Set<String> {
+            Set(String(text).matches(of: try Regex(pattern).anchorsMatchLineEndings()).compactMap { $0.output[1].substring.map(String.init) })
+        }
+        let edge = try text("docs/asyncapi-edge.yaml")
+        let fromClients = edge[..<(try #require(edge.range(of: "\n    welcome:")).lowerBound)]
+        let redis = try text("docs/asyncapi-redis.yaml")
+        let protocolKeys = try #require(try text("docs/protocol.md").components(separatedBy: "### Keys").last)
+            .components(separatedBy: "### Channels")[0].components(separatedBy: "An **incarnation**")[0]
+        let admin = try text("docs/openapi.yaml")
+        let documented: [(CostlyPlace.Kind, Set<String>)] = [
+            (.field, try names(#"^          (\w+): [{]"#, in: fromClients)),
+            (.channel, try names(#"^          (\w+):"#, in: redis.components(separatedBy: "\n  schemas:")[0])),
+            (.key, try names(#"^\| `([^`]+)` \|"#, in: protocolKeys)),
+            (.claim, try names(#"^\| `(\w+)`"#, in: text("docs/identity.md").components(separatedBy: "After a [rev")[0])),
+            (.admin, try names(#"\bname: (\w+)(?:,|$)"#, in: admin)),
+            (.header, try names(#""([a-z-]+)""#, in: text("Sources/RollcallEdge/Handshake/Handshake.swift")
+                .components(separatedBy: "private static let read = [")[1].components(separatedBy: "]")[0])),
+        ]
+        for (kind, wanted) in documented {
+            let known = Set(CostlyPlace.all.filter { $0.kind == kind }.map(\.name))
+            #expect(wanted.count > 4 && wanted.subtracting(known) == [], "\(kind)")
+        }
     }
 
     private func expectHarmless(_ report: Siege.Report) throws {

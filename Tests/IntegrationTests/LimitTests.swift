@@ -77,22 +77,6 @@ struct LimitTests {
         withExtendedLifetime(deployment) {}
     }
 
-    // Takes as long as the rate requires.
-    @Test("of connections per second delays connections without refusing any")
-    func connectionRate() async throws {
-        let (deployment, worker) = try await worker(["limits.connection_rate": "20"])
-        let start = ContinuousClock.now
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<30 {
-                group.addTask { _ = try await worker.device("u\(number)", "phone") }
-            }
-            try await group.waitForAll()
-        }
-        #expect(ContinuousClock.now - start > .seconds(1))
-        try await expectLogged("connection_rate", by: worker)
-        withExtendedLifetime(deployment) {}
-    }
-
     @Test("of what a session may subscribe to refuses more, and the session continues")
     func holdings() async throws {
         let (deployment, worker) = try await worker([

@@ -276,6 +276,8 @@ struct OperatorTests {
             #expect(try await shell.exitCode() == 0, "\(line): \(shell.errors)")
         }
         #expect(try await rollcall("workers", "--admin", admin).code == 1)
+        let unencrypted = try await rollcall("workers", "--admin", "http://192.0.2.1:8081", "--token-file", file.path)
+        #expect(unencrypted.code == 64 && unencrypted.errors.contains("--insecure"))
         #expect(try await rollcall("watch", "alice", "--token", token).code == 64)
         #expect(try await rollcall("watch", "alice").errors.contains("--token-file or ROLLCALL_TOKEN"))
     }

@@ -62,10 +62,14 @@ struct WrongUsageTests {
 
     @Test(
         "reports wrong usage",
-        arguments: [["--prot", "8080"], ["--set", "edge.port"], ["here"], ["--set"]])
+        arguments: [
+            ["--prot", "8080"], ["--set", "edge.port"], ["here"], ["--set"],
+            ["--set", "redis.url=redis://rollcall:password@127.0.0.1"],
+        ])
     func wrongUsage(_ arguments: [String]) async throws {
         let worker = try ChildProcess([RollcallProgram.path, "worker"] + arguments)
         try await expect(worker, endsWith: 64, saying: ["Error:", "Usage: rollcall worker"])
+        #expect(!worker.errors.contains("password@"))
     }
 
     private func expect(_ worker: ChildProcess, endsWith code: Int32, saying words: [String]) async throws {

@@ -21,6 +21,13 @@ import Testing
         }
     }
 
+    @Test("each field of presence is one that observers see, or known to be none")
+    func look() {
+        let presence = Presence(user: user("a"), status: .offline, lastSeen: time(1), updatedAt: nil, version: 1)
+        func fields(_ value: Any) -> Set<String> { Set(Mirror(reflecting: value).children.compactMap(\.label)) }
+        #expect(fields(presence) == fields(presence.look).union(["user", "updatedAt", "version"]))
+    }
+
     @Test("only visible differences make presences differ")
     func looksDifferent() {
         func presence(_ status: PresenceStatus, _ lastSeen: Int64?, version: Int64 = 1) -> Presence {

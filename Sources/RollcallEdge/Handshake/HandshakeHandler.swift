@@ -133,7 +133,7 @@ extension HandshakeHandler {
     /// them when it is removed, in a later tick. So the WebSocket's handler must be behind it by then.
     private func upgrade(_ answer: String, context: ChannelHandlerContext) {
         guard loop.sessions.hasRoom else { return refuse(.full) }
-        if let limit = loop.addresses?.take(address, at: loop.eventLoop.now) { return refuse(.address(limit)) }
+        if loop.addresses?.take(address) == false { return refuse(.crowdedAddress) }
         state = .over
         let connection = EdgeConnection(on: loop, from: address)
         let pipeline = context.pipeline.syncOperations

@@ -41,14 +41,9 @@ struct Refusal: Error, Hashable, Sendable {
         status: .serviceUnavailable, sentence: "This worker has reached its limit of sessions.",
         headers: ["Retry-After": "5"], limit: .sessions)
 
-    /// - Parameter limit: The exceeded limit of the address.
-    static func address(_ limit: Limit) -> Refusal {
-        let sentence =
-            limit == .connectionsPerAddress
-            ? "Your address has reached the limit of connections to this worker."
-            : "Your address opens connections too fast."
-        return Refusal(status: .tooManyRequests, sentence: sentence, headers: ["Retry-After": "5"], limit: limit)
-    }
+    static let crowdedAddress = Refusal(
+        status: .tooManyRequests, sentence: "Your address has reached the limit of connections to this worker.",
+        headers: ["Retry-After": "5"], limit: .connectionsPerAddress)
 
     static func bad(_ sentence: String) -> Refusal {
         Refusal(status: .badRequest, sentence: sentence)

@@ -23,7 +23,7 @@ package struct JSONValue {
 
     var first: UInt8 { bytes[start] }
 
-    var isNull: Bool { first == UInt8(ascii: "n") }
+    package var isNull: Bool { first == UInt8(ascii: "n") }
 
     package var isText: Bool { first == UInt8(ascii: "\"") }
 

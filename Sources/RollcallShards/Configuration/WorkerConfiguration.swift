@@ -191,11 +191,8 @@ public struct WorkerConfiguration: Sendable {
         public var slowFor = Duration.seconds(10)
         /// The time limit for a connection's hello.
         public var hello = Duration.seconds(5)
-        /// Connections accepted per second; 0 for no limit.
-        public var connectionRate = 0
-        /// Open connections per address, and new ones per second; 0 for no limit.
+        /// Open connections per address; 0 for no limit.
         public var connectionsPerAddress = 0
-        public var connectionRatePerAddress = 0
     }
 
     public struct Log: Sendable {

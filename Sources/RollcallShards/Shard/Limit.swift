@@ -7,9 +7,7 @@ package enum Limit: String, CaseIterable, Sendable {
     case sessions
     case sessionsPerUser = "sessions_per_user"
     case hellosPerUser = "hellos_per_user"
-    case connectionRate = "connection_rate"
     case connectionsPerAddress = "connections_per_address"
-    case connectionRatePerAddress = "connection_rate_per_address"
     case handshakes
     /// Descriptors available to this process.
     case openFiles = "open_files"

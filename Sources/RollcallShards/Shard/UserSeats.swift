@@ -33,8 +33,8 @@ final class UserSeats: Sendable {
     private struct Part {
         /// The device of each session, by user.
         var devices: [UserID: [DeviceID]] = [:]
-        /// The connect allowance of users who connected recently. A full allowance is not stored.
-        var hellos: [UserID: AcceptPace] = [:]
+        /// When each user who connected recently has a full allowance again.
+        var hellos: [UserID: NIODeadline] = [:]
         /// The number of allowances at which full ones are removed.
         var crowded = few
 
@@ -43,7 +43,7 @@ final class UserSeats: Sendable {
 
     private let limit: Int
     private let hellosAtOnce: Int
-    private let helloRate: Int
+    private let helloPause: TimeAmount
     private let parts = (0..<16).map { _ in NIOLockedValueBox(Part()) }
 
     /// - Parameter limit: The most devices of one user here. All of them may connect four times in a burst, as on a bad
@@ -51,7 +51,7 @@ final class UserSeats: Sendable {
     init(limit: Int) {
         self.limit = limit
         hellosAtOnce = max(20, limit) * 4
-        helloRate = max(20, limit) / 4
+        helloPause = .nanoseconds(1_000_000_000 / Int64(max(20, limit) / 4))
     }
 
     /// Takes a seat. Release it exactly once.
@@ -69,15 +69,14 @@ final class UserSeats: Sendable {
     }
 
     private func takeHello(of user: UserID, from part: inout Part, at now: NIODeadline) -> Bool {
-        var pace = part.hellos[user] ?? AcceptPace(rate: helloRate, burst: hellosAtOnce)
-        let isWithin = pace.wait(at: now) == .zero
-        if isWithin { pace.accepted(at: now) }
-        part.hellos[user] = pace
+        let rested = max(part.hellos[user] ?? now, now)
+        guard rested - now <= helloPause * (hellosAtOnce - 1) else { return false }
+        part.hellos[user] = rested + helloPause
         if part.hellos.count > part.crowded {
-            part.hellos = part.hellos.filter { !$0.value.isRested(at: now) }
+            part.hellos = part.hellos.filter { $0.value > now }
             part.crowded = max(Part.few, part.hellos.count * 2)
         }
-        return isWithin
+        return true
     }
 
     func release(_ seat: Seat) {

@@ -117,9 +117,7 @@ extension WorkerConfiguration {
         .number("limits.outbound_bytes", \.limits.outboundBytes, in: 4096...1_073_741_824),
         .duration("limits.slow_for", \.limits.slowFor, in: .milliseconds(100)...(.seconds(600))),
         .duration("limits.hello", \.limits.hello, in: .milliseconds(100)...(.seconds(300))),
-        .number("limits.connection_rate", \.limits.connectionRate, in: 0...1_000_000),
         .number("limits.connections_per_address", \.limits.connectionsPerAddress, in: 0...1_000_000),
-        .number("limits.connection_rate_per_address", \.limits.connectionRatePerAddress, in: 0...1_000_000),
     ]
 
     private static let logSettings: [Setting] = [

@@ -359,6 +359,45 @@ export const stories = {
     equal([fixed.connection.latest.status, world.kinds().includes("token")], ["connected", false], "one that is always the same is not sent again");
   }),
 
+  "C2: a fresh token is used once the worker has taken it; refused for good, the app is asked for another": () => inWorld(async (world) => {
+    const start = 1_784_600_000;
+    let [asked, refusals] = [0, 1];
+    world.script = (message, socket) => {
+      if (message.type !== "token" || refusals-- <= 0) return socket.behave(message);
+      socket.tell({ type: "error", id: message.id, code: "bad_request", message: "a rule", retry: false });
+    };
+    world.chance = 0;
+    const client = await world.connected({ token: async () => jwt(start + 100 * (asked += 1)) });
+    await world.advance(76_000);
+    equal([asked, world.all("token").map(({ token }) => token)], [2, [jwt(start + 200)]]);
+    world.socket.drop();
+    await world.advance(1_000);
+    equal(world.all("hello").map(({ token }) => token), [jwt(start + 100), jwt(start + 100)], "the present one");
+    await world.advance(20_000);
+    equal([client.connection.latest.status, world.all("token").at(-1).token], ["connected", jwt(start + 300)]);
+    world.socket.drop();
+    await world.advance(1_000);
+    equal(world.all("hello").at(-1).token, jwt(start + 300));
+  }),
+
+  "C2: a token whose key no worker has is asked for anew every second time": () => inWorld(async (world) => {
+    let asked = 0;
+    world.script = (message, socket) => {
+      if (message.type !== "hello" || message.token === "token 2") return socket.behave(message);
+      socket.tell({ type: "goodbye", reason: "unknown_key", reconnect: true, after: 2_000 });
+      socket.end(4002);
+    };
+    const client = world.client({ token: async () => `token ${asked += 1}` });
+    client.connect();
+    await world.advance(100);
+    const { status, error } = client.connection.latest;
+    equal([status, error.message.includes("unknown_key"), asked], ["waiting", true, 1]);
+    await world.advance(2_000);
+    equal([client.connection.latest.status, asked], ["waiting", 1]);
+    await world.advance(2_000);
+    equal([client.connection.latest.status, asked], ["connected", 2]);
+  }),
+
   "C2: clients that connected together ask for fresh tokens one by one, in the last two minutes": () => inWorld(async (world) => {
     for (const [chance, renewal] of [[0, 3_540_000], [0.5, 3_510_000], [0.75, 3_495_000]]) {
       const start = world.now;

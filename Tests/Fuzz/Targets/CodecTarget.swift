@@ -1,5 +1,5 @@
 // Fuzzes all text parsers: of client and worker messages, and of what is stored and published in Redis. What was read
-// can be written and read again unchanged, and Foundation's coders agree.
+// can be written and read again unchanged, and Foundation reads the same.
 
 import FoundationCodec
 import RollcallModel

@@ -46,10 +46,11 @@ public final class WorkerProcess: Sendable {
         program: String = RollcallProgram.path
     ) throws -> ChildProcess {
         let usual = ["edge.port": "0", "admin.port": "0", "auth.mode": "insecure"]
-        let flags = usual.merging(settings) { $1 }.sorted { $0.key < $1.key }.flatMap {
-            ["--set", "\($0.key)=\($0.value)"]
-        }
-        return try ChildProcess([program, "worker"] + flags, environment: environment)
+        var settings = usual.merging(settings) { $1 }
+        // It may have a password, which the command line does not take.
+        let redis = settings.removeValue(forKey: "redis.url").map { ["ROLLCALL_REDIS_URL": $0] } ?? [:]
+        let flags = settings.sorted { $0.key < $1.key }.flatMap { ["--set", "\($0.key)=\($0.value)"] }
+        return try ChildProcess([program, "worker"] + flags, environment: redis.merging(environment) { $1 })
     }
 
     public var port: Int { URL(string: edge)?.port ?? 0 }

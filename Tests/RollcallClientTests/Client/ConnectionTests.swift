@@ -338,6 +338,42 @@ import Testing
         #expect(world.connections.count == 1)
     }
 
+    /// Regression: the refused token was used for the next connection, which then ended for good.
+    @Test("a fresh token is used once the worker has taken it; refused for good, the app is asked for another")
+    func refusedRenewal() async throws {
+        let refusals = NIOLockedValueBox(1)
+        let world = TestWorld { request, connection in
+            guard case .token = request.message, let id = request.id,
+                refusals.withLockedValue({
+                    $0 -= 1
+                    return $0 >= 0
+                })
+            else { return connection.behave(request) }
+            connection.send(.error(.init(code: .badRequest, id: id, message: "the token is not accepted: a rule")))
+        }
+        let start = world.serverTime
+        let given = NIOLockedValueBox<[String]>([])
+        let client = world.client(token: {
+            given.withLockedValue {
+                $0.append(jwt(expires: start.advanced(by: .seconds(100 * ($0.count + 1)))))
+                return $0[$0.count - 1]
+            }
+        })
+        client.connect()
+        await world.settle()
+        await world.advance(by: .seconds(90))
+        let tokens = given.withLockedValue { $0.map { ByteString($0) } }
+        #expect(tokens.count == 3, "one to begin with, one that was refused, and another")
+        let sent = world.connection.received.compactMap { request -> ByteString? in
+            if case .token(let token) = request.message { token } else { nil }
+        }
+        #expect(sent == Array(tokens.dropFirst()))
+        #expect(client.connection.latest.isConnected && world.connections.count == 1)
+        world.connection.drop()
+        await world.advance(by: .seconds(3))
+        #expect(world.connection.received.first?.message == .hello(.init(token: tokens[2], device: "phone", state: .active)))
+    }
+
     /// Regression: it counted as one. With a small `message_rate` and short tokens, the worker closed the session.
     @Test("a fresh token counts as ten messages")
     func tokenCost() async throws {

@@ -222,6 +222,27 @@ func jitter(_ seed: UInt64) -> Jitter {
         #expect(isFresh(end(.closed(.tokenExpired))))
     }
 
+    @Test("a token whose key no worker has is kept for one more attempt, and every second time asked for anew")
+    mutating func unknownKey() {
+        for round in 0..<4 {
+            route.goodbyeReceived(.init(reason: .unknownKey, reconnect: true, after: 2000))
+            guard case .retry(.seconds(2), let isFresh, let reason) = end(.closed(.busy)) else {
+                return #expect(Bool(false), "it gives up")
+            }
+            #expect(isFresh == !round.isMultiple(of: 2))
+            #expect(reason.code == .asked && reason.message.contains("unknown_key"))
+            if round == 1 { route.welcomed() }
+        }
+    }
+
+    @Test("what the worker says of a refused token is in the error")
+    mutating func sentence() {
+        guard case .giveUp(let error) = end(.closed(.badToken, because: "wrong_type: no")) else {
+            return #expect(Bool(false), "it goes on")
+        }
+        #expect(error.code == .badToken && error.message.hasSuffix("(wrong_type: no)"))
+    }
+
     @Test("a new token that expired while it had to wait does not end the attempts")
     mutating func tokenExpiredWhileWaiting() throws {
         guard case .retry(.zero, true, _) = end(.closed(.tokenExpired)) else { throw Unexpected() }

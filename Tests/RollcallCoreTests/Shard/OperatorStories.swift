@@ -98,6 +98,23 @@ import Testing
         #expect(stage.signals.isEmpty && stage.leftovers.isEmpty)
     }
 
+    /// Regression: nothing can be written then, and nothing else told the worker of the revocation.
+    @Test("while Redis refuses writes, a token from before the revocation reads nothing", arguments: [true, false])
+    func revokedWhileWritesAreRefused(isKnown: Bool) {
+        let stage = Stage()
+        let issued = stage.redis.time
+        stage.pass(.seconds(1))
+        _ = stage.redis.revokeTokens(of: "alice")
+        if isKnown { stage.redisRefusesWrites() }
+        let (thief, honest) = (stage.enter("alice", issued: issued), stage.enter("bob", issued: stage.redis.time))
+        for key in [thief, honest] { stage.say(.ping, on: key) }
+        if !isKnown { stage.redisRefusesWrites() }
+        #expect(stage.heard(by: thief).count == 1 && stage.heard(by: honest).count == 1, "they wait")
+        stage.settle()
+        #expect(stage.heard(by: thief).isEmpty && stage.closed == [thief: .badToken])
+        #expect(stage.heard(by: honest).count == 1, "a pong")
+    }
+
     @Test("while Redis is away, or as soon as it fails, sessions do not wait for its answer", arguments: [true, false])
     func heardWithoutRedis(isAway: Bool) {
         let stage = Stage()

@@ -29,6 +29,26 @@ import Testing
         #expect(stage.limitsHit[key] == [.messageRate], "one episode counts once")
     }
 
+    @Test func `typing and state of all devices of a user count together, and what exceeds that waits`() {
+        let stage = Stage()
+        let devices = (0..<20).map { stage.enter("mallory", DeviceID(stringLiteral: "d\($0)")) }
+        let alice = stage.enter("alice")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        for second in 0..<60 {
+            for number in 0..<38 {
+                for device in devices { stage.say(.state(number.isMultiple(of: 2) ? .idle : .active), on: device) }
+            }
+            stage.pass(.seconds(1))
+            stage.say(.state(second.isMultiple(of: 2) ? .idle : .active), id: .integer(Int64(second)), on: alice)
+        }
+        stage.settle()
+        let taken = 20 * 38 * 60 - devices.compactMap { stage.shard.heldMessageCount(of: $0) }.reduce(0, +)
+        #expect((200 + 59 * 50...200 + 61 * 50).contains(taken), "a burst of 200, and 50 a second: \(taken)")
+        #expect(stage.closed.isEmpty, "nobody is closed for it")
+        #expect(stage.heard(by: alice).acks.count == 60, "and nobody else is slowed down")
+    }
+
     /// Regression: the messages exceeded a budget of 200, and the session was closed for good.
     @Test func `a stall of Redis at connect, and messages at the documented rate meanwhile, close nobody`() {
         let stage = Stage()

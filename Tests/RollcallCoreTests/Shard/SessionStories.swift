@@ -205,6 +205,39 @@ import Testing
         }
     }
 
+    /// Regression: a renewal that came before its key closed 20 of 20 pages for good.
+    @Test(
+        "a refused renewal leaves the session with the token that it has, until that expires",
+        arguments: [
+            (CloseCode.busy, MessageError.Code.unavailable), (.badToken, .badRequest), (.tokenExpired, .badRequest),
+        ])
+    func refusedRenewal(close: CloseCode, answer: MessageError.Code) {
+        let stage = Stage()
+        let key = stage.enter("alice")
+        stage.event {
+            $0.authenticated(key, user: "alice", device: "phone", lifetime: .seconds(10), id: nil, at: $1)
+        }
+        stage.event { $0.tokenRefused(key, close, because: "rule: sentence", id: "t", at: $1) }
+        #expect(stage.heard(by: key).last == .error(
+            .init(code: answer, id: "t", message: "the token is not accepted: rule: sentence")))
+        stage.pass(.seconds(9))
+        #expect(stage.closed.isEmpty)
+        stage.pass(.seconds(2))
+        #expect(stage.closed == [key: .tokenExpired])
+    }
+
+    @Test("a token whose key is not there yet makes the device come back, and says so")
+    func unknownKey() {
+        let stage = Stage()
+        let key = stage.connect()
+        stage.say(.hello(.init(token: "alice", device: "phone")), on: key)
+        stage.event {
+            $0.tokenRefused(key, .busy, because: "", reason: .unknownKey, after: nil, id: nil, at: $1)
+        }
+        #expect(stage.heard(by: key) == [.goodbye(.init(reason: .unknownKey, reconnect: true, after: 2000))])
+        #expect(stage.closed == [key: .busy])
+    }
+
     @Test("a new token of another user ends the session without a grace period")
     func wrongToken() {
         let stage = Stage()

@@ -20,6 +20,31 @@ import Testing
         #expect(set.isEmpty)
     }
 
+    /// Regression: 20 devices of one user made everybody in 25 rooms receive 55,000 messages a second.
+    @Test("four changes of a user pass at once, later starts wait, and no stop and nobody else's start does")
+    func pace() {
+        var set = TypistSet(pace: .milliseconds(250))
+        var (shown, now) = (0, Duration.zero)
+        for number in 0..<400 {
+            now = .milliseconds(25 * number)
+            set.timePassed(at: at(now))
+            let before = set.users
+            let milliseconds = Int64(25 * number)
+            let isStart = number.isMultiple(of: 2)
+            set.changed(
+                isStart ? typing("mallory", at: milliseconds, for: 3000) : stopped("mallory", at: milliseconds),
+                clock: clock, at: at(now))
+            if set.users != before { shown += 1 }
+            if !isStart { #expect(set.users.isEmpty, "a stop takes effect at once") }
+        }
+        #expect((40...46).contains(shown), "one in 250 ms of ten seconds: \(shown)")
+        set.changed(typing("mallory", at: 10_000, for: 3000), clock: clock, at: at(.seconds(10)))
+        set.changed(typing("alice", at: 10_000, for: 3000), clock: clock, at: at(.seconds(10)))
+        #expect(set.users == ["alice"])
+        set.timePassed(at: set.nextChange ?? at(.zero))
+        #expect(set.users == ["mallory", "alice"], "and who waited is shown, without another signal")
+    }
+
     @Test("a change older than what is known has no effect")
     func older() {
         var set = TypistSet()

@@ -178,6 +178,15 @@ import Testing
         #expect(try await redis.keys() == before)
     }
 
+    @Test(arguments: Party.allCases) func ofTwoRevocationsTheLaterCounts(party: Party) async throws {
+        let redis = try await party.open()
+        let (first, second) = (Timestamp(milliseconds: 9000), Timestamp(milliseconds: 5000))
+        #expect(try await redis.revokeTokens(of: alice, issuedBefore: second) == second)
+        #expect(try await redis.revokeTokens(of: alice, issuedBefore: first) == first)
+        #expect(try await redis.revokeTokens(of: alice, issuedBefore: second) == first)
+        #expect(try await redis.audit([Session("aa").name], of: w1).map(\.revoked) == [first])
+    }
+
     @Test(arguments: Party.allCases) func aRevokedTokenWritesNothingButARemoval(party: Party) async throws {
         let redis = try await party.open()
         var old = Session("aa").says(.active, 1)

@@ -93,10 +93,20 @@ import Testing
             "_\r\n", "#t\r\n", ",1.5\r\n", "(12345678901234567890\r\n", "%1\r\n+a\r\n+b\r\n", "~1\r\n+a\r\n",
             ">2\r\n+a\r\n+b\r\n", "=7\r\ntxt:abc\r\n", "*1\r\n#t\r\n", "*1\r\n,1\r\n", "*1\r\n%0\r\n",
             String(repeating: "*1\r\n", count: 8) + "*1\r\n:1\r\n", String(repeating: "*1\r\n", count: 8) + "*0\r\n",
-            "*1000000\r\n" + String(repeating: ":1\r\n", count: 300_000),
-            "$9000000\r\n" + String(repeating: "x", count: 1_200_000), "+" + String(repeating: "1", count: 1_200_000),
         ])
     func noReply(bytes: String) {
+        check(bytes)
+    }
+
+    /// Not as arguments, which the log of the tests would repeat.
+    @Test("so are bytes that are too many for one reply")
+    func tooLong() {
+        check("*1000000\r\n" + String(repeating: ":1\r\n", count: 300_000))
+        check("$9000000\r\n" + String(repeating: "x", count: 1_200_000))
+        check("+" + String(repeating: "1", count: 1_200_000))
+    }
+
+    private func check(_ bytes: String) {
         let reader = reader()
         #expect(reader.read("+OK\r\n" + bytes).replies == [.status("OK")])
         #expect(reader.read("+OK\r\n").error?.code == .protocolError)

@@ -275,6 +275,22 @@ struct AuthenticatorTests {
         #expect(try refusal(token) == .malformed)
     }
 
+    @Test("whatever is wrong with a token, a code and a sentence say so, in the length of a close frame")
+    func sentences() throws {
+        let good = try Tokens.hs256(#"{"sub":"alice","exp":1800000000,"device":"iphone"}"#)
+        for token in [
+            "Bearer \(good)", "\(good)\n", "", "a.b.c", "é.é.é", Tokens.parts(#"{"alg":"RS512"}"#, "{}") + ".AAAA",
+            try Tokens.hs256(header: #"{"alg":"HS256","crit":["exp"]}"#, "{}"), try Tokens.hs256(#"{"sub":7}"#),
+            try Tokens.hs256(#"{"sub":"a b","exp":1800000000}"#), try Tokens.hs256(#"{"sub":"alice","exp":1}"#),
+        ] {
+            let error = #expect(throws: AuthenticationError.self) {
+                try authenticator.authenticate(token: token, device: nil, now: now)
+            }
+            let said = "\(try #require(error))"
+            #expect(said.contains(": ") && said.utf8.count <= 160 && !said.contains("alice"), "\(said)")
+        }
+    }
+
     @Test("a payload that is not a JSON object is refused", arguments: ["", "[]", "{", "\u{0}", "null"])
     func noClaims(payload: String) throws {
         #expect(try refusal(Tokens.hs256(payload)) == .malformed)

@@ -158,6 +158,37 @@ struct JWKSTests {
         #expect(try refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == .unknownKey)
     }
 
+    /// Regression: one of them refused the whole set, and nobody got in.
+    @Test("entries that cannot be used are skipped and named, and of more than 100 keys the first 100 count")
+    func unusableEntries() throws {
+        let padded = Self.rsa.replacing("HwqX", with: "").replacing("\"AQAB\"", with: "\"AQAB=\"")
+        let strange = [
+            "null", "7", "[]", #"{"kid":"no type"}"#, jwk(p256, #","kid":7"#), padded,
+            #"{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}"#, #"{"kty":"OKP","crv":"Ed25519"}"#,
+            jwk(p256, "").replacing(#""y""#, with: #""z""#), #"{"kty":"RSA","n":"AQAB","e":"AQAB"}"#,
+            jwk(p256, #","kid":"\#(String(repeating: "k", count: 300))""#).replacing(#""x""#, with: #""w""#),
+        ]
+        let good = [jwk(ed25519, #","kid":"d""#), jwk(p256, #","use":"enc""#)]
+        let set = #"{"keys":[\#((strange + good).joined(separator: ","))]}"#
+        let read = try KeySource.jwksFile.keys(in: Array(set.utf8))
+        #expect(read.keys.map(\.id) == ["d"])
+        #expect(read.skipped.count == strange.count && read.skipped.allSatisfy { $0.utf8.count < 200 })
+        let many = (0..<150).map { jwk(ed25519, #","kid":"\#($0)""#) }.joined(separator: ",")
+        let first = try KeySource.jwksURL.keys(in: Array(#"{"keys":[\#(many)]}"#.utf8))
+        #expect(first.keys.map(\.id) == (0..<100).map { ByteString("\($0)") } && first.skipped.count == 50)
+    }
+
+    @Test("where a key set is configured, a public key that it lacks may come later; other algorithms never do")
+    func missing() throws {
+        let authenticator = try authenticator(Self.rsa)
+        let missing = try es256(#"{"alg":"ES256","kid":"e"}"#, by: p256)
+        #expect(try refusal(missing, by: authenticator) == .unknownKey)
+        #expect(AuthenticationError(.unknownKey, "").closeCode == .busy)
+        for header in [#"{"alg":"RS512","kid":"r"}"#, #"{"alg":"HS256"}"#, #"{"alg":"none"}"#] {
+            #expect(try refusal(es256(header, by: p256), by: authenticator) == .wrongAlgorithm, "\(header)")
+        }
+    }
+
     @Test(
         "an unusable key set is a configuration problem",
         arguments: [

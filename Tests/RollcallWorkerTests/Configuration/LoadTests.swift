@@ -252,6 +252,7 @@ struct LoadTests {
         #expect(await keys(["admin.private_key": file, "admin.certificate": file]) == ["admin.certificate"])
         #expect(await keys(["auth.jwks_url": "http://id.example/keys"]) == ["auth.jwks_url"])
         #expect(await keys(["auth.jwks_url": "https://me@id.example/keys"]) == ["auth.jwks_url"])
+        #expect(await keys(["auth.jwks_url": "https://me:x@id.example/keys@here"]) == ["auth.jwks_url"])
         #expect(await keys(["auth.jwks_url": "/keys"]) == ["auth.jwks_url"])
         #expect(await keys(["auth.previous_secret_file": file]) == ["auth.previous_secret_file"])
         #expect(await keys(["auth.jwks_authority": file]) == ["auth.jwks_authority"])
@@ -274,6 +275,7 @@ struct LoadTests {
             ["edge.origins": "*"], ["auth.jwks_url": "http://127.0.0.1:8000/keys"],
             ["auth.jwks_url": "http://[::1]/keys"], ["auth.jwks_url": "https://id.example/keys?v=1"],
             ["auth.jwks_url": "https://id.example", "auth.mode": "jwt"],
+            ["auth.jwks_url": "https://id.example/jwk/tokens@accounts.example"], ["auth.jwks_url": "https://id.example?u=a@b"],
         ] {
             _ = try WorkerConfiguration.load(environment: [:], overrides: insecure.merging(overrides) { $1 })
         }

@@ -1,6 +1,7 @@
 // All ways in which a connection can end, over real sockets: the shard is notified of each exactly once, and the peer
 // gets the right close code.
 
+import Foundation
 import NIOCore
 import RollcallModel
 import TestSupport
@@ -13,6 +14,19 @@ struct EdgeEndingTests {
     private func ends(_ edge: TestEdge, as ending: String) async throws {
         try await eventually("the shard is notified of the end") { try await edge.journal.webSockets() == 0 }
         #expect(edge.journal.all.filter { $0 != "connected" && !$0.hasPrefix("said") } == [ending])
+    }
+
+    @Test("every close code that a worker sends has a value of the metric's label, and no other code has")
+    func labels() throws {
+        let source = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/RollcallModel/Messages/CloseCode.swift")
+        let codes = try String(contentsOf: source, encoding: .utf8).matches(of: /CloseCode\(rawValue: (\d+)\)/)
+            .compactMap { UInt16($0.1) }
+        #expect(codes.count > 15)
+        for code in codes { #expect(Closing(.here(CloseCode(rawValue: code))).code == "\(code)") }
+        for code: UInt16 in [0, 999, 4004, 4099, 4107, .max] {
+            #expect(Closing(.peer(CloseCode(rawValue: code))).code == "other")
+        }
     }
 
     @Test("the peer's close frame is answered with the same code", arguments: [nil, 1000, 1001, 4321] as [UInt16?])

@@ -21,39 +21,6 @@ struct EdgeLimitTests {
         #expect(counts.hits.occurred == [.names: 6, .hello: 1])
     }
 
-    @Test("of connections per second hold in the long run, and permit a burst of 100 ms")
-    func pace() {
-        var pace = AcceptPace(rate: 100)
-        var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
-        let start = now
-        for _ in 0..<10 {
-            #expect(pace.wait(at: now) <= .zero)
-            pace.accepted(at: now)
-        }
-        #expect(pace.wait(at: now) > .zero)
-        for _ in 0..<990 {
-            now = now + pace.wait(at: now)
-            pace.accepted(at: now)
-        }
-        #expect(now - start >= .milliseconds(9850) && now - start <= .milliseconds(10_000))
-        now = now + .hours(1)
-        var atOnce = 0
-        while pace.wait(at: now) <= .zero {
-            pace.accepted(at: now)
-            atOnce += 1
-        }
-        #expect(atOnce == 10)
-    }
-
-    @Test("with a low rate hold from the first connection on")
-    func slowPace() {
-        var pace = AcceptPace(rate: 1)
-        let now = NIODeadline.uptimeNanoseconds(1_000_000_000)
-        #expect(pace.wait(at: now) == .zero)
-        pace.accepted(at: now)
-        #expect(pace.wait(at: now) == .seconds(1))
-    }
-
     @Test("of handshakes end those that have taken longest, and admit new ones", .timeLimit(.minutes(1)))
     func handshakes() async throws {
         try await TestEdge.with {
@@ -172,56 +139,41 @@ struct WaitingTests {
 
 @Suite("The limit of one address", .timeLimit(.minutes(1)))
 struct AddressLimitTests {
-    private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
-
     @Test("applies to concurrent WebSockets; an IPv6 network counts as one address")
     func connections() throws {
-        let limits = try #require(AddressLimits(connections: 2, rate: 0))
+        let limits = try #require(AddressLimits(connections: 2))
         let (office, other) = (ClientAddress(named: "fd00::1"), ClientAddress(named: "fd00:0:0:1::1"))
-        #expect(limits.take(office, at: start) == nil)
-        #expect(limits.take(ClientAddress(named: "fd00::2"), at: start) == nil)
-        #expect(limits.take(office, at: start) == .connectionsPerAddress)
-        #expect(limits.take(other, at: start) == nil)
+        #expect(limits.take(office))
+        #expect(limits.take(ClientAddress(named: "fd00::2")))
+        #expect(!limits.take(office))
+        #expect(limits.take(other))
         limits.release(office)
-        #expect(limits.take(office, at: start) == nil)
-    }
-
-    @Test("applies to new connections per second, with a burst of ten times as many")
-    func rate() throws {
-        let limits = try #require(AddressLimits(connections: 0, rate: 5))
-        let address = ClientAddress(named: "10.0.0.1")
-        var atOnce = 0
-        while atOnce < 1000, limits.take(address, at: start) == nil { atOnce += 1 }
-        #expect(atOnce == 50)
-        #expect(limits.take(ClientAddress(named: "10.0.0.2"), at: start) == nil)
-        #expect(limits.take(address, at: start + .milliseconds(199)) == .connectionRatePerAddress)
-        #expect(limits.take(address, at: start + .milliseconds(200)) == nil)
-        #expect(limits.take(address, at: start + .milliseconds(201)) == .connectionRatePerAddress)
+        #expect(limits.take(office))
     }
 
     @Test(
         "does not apply to this machine, nor if it is not configured",
         arguments: ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
     func loopback(address: String) throws {
-        let limits = try #require(AddressLimits(connections: 1, rate: 1))
+        let limits = try #require(AddressLimits(connections: 1))
         let peer = ClientAddress(of: try SocketAddress(ipAddress: address, port: 1))
-        for _ in 0..<20 { #expect(limits.take(peer, at: start) == nil) }
+        for _ in 0..<20 { #expect(limits.take(peer)) }
         #expect(limits.remembered == 0)
         // Any client may have told a proxy that this is its address.
-        #expect(limits.take(ClientAddress(named: address), at: start) == nil)
-        #expect(limits.take(ClientAddress(named: address), at: start) == .connectionsPerAddress)
-        #expect(AddressLimits(connections: 0, rate: 0) == nil)
+        #expect(limits.take(ClientAddress(named: address)))
+        #expect(!limits.take(ClientAddress(named: address)))
+        #expect(AddressLimits(connections: 0) == nil)
     }
 
     @Test("keeps no memory for addresses without connections")
     func forgotten() throws {
-        let limits = try #require(AddressLimits(connections: 0, rate: 5))
+        let limits = try #require(AddressLimits(connections: 5))
         for number in 0..<100_000 {
             let address = ClientAddress(named: "10.\(number >> 16).\(number >> 8 & 255).\(number & 255)")
-            #expect(limits.take(address, at: start + .milliseconds(Int64(number))) == nil)
+            #expect(limits.take(address))
             limits.release(address)
         }
-        #expect(limits.remembered <= 1024)
+        #expect(limits.remembered == 0)
     }
 
     @Test("holds on the edge, for the address that a trusted proxy names, and is released at the end")
