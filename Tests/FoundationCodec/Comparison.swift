@@ -31,7 +31,11 @@ public enum Comparison {
 
 /// A value, read completely.
 private indirect enum Tree: Equatable {
-    case null, truth(Bool), number(Double?, Int64?), text(ByteString), list([Tree])
+    case null
+    case truth(Bool)
+    case number(Double?, Int64?)
+    case text(ByteString)
+    case list([Tree])
     case object([String: Tree], names: Set<ByteString>)
 
     /// Whether names are different for us and the same for Foundation.

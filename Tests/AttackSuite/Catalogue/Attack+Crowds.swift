@@ -63,20 +63,6 @@ extension Attack {
             let isLimited = (100...most).contains(codes["101", default: 0]) && Set(codes.keys) == ["101", "429"]
             return isLimited ? ["101 for 100, and else 429": crowd] : codes
         },
-        Attack("one address that connects and leaves, 500 times", crowd: 500, answer: "101 at first, and else 429") {
-            place, crowd in
-            let (address, began) = (newAddress(), ContinuousClock.now)
-            let codes = counted(
-                try (0..<crowd).map { _ in
-                    let stranger = try Stranger(port: place.port)
-                    defer { stranger.endSending() }
-                    return stranger.statusBehindProxy(of: address)
-                })
-            // A burst of ten times the rate of 30, and the rate for as long as this took.
-            let allowed = 300 + 30 * ((ContinuousClock.now - began) / .seconds(1) + 1)
-            let isLimited = Set(codes.keys) == ["101", "429"] && Double(codes["101", default: 0]) <= allowed
-            return isLimited ? ["101 at first, and else 429": crowd] : codes
-        },
         Attack("handshakes of a byte now and then", crowd: 200, answer: "end") { place, crowd in
             let strangers = try (0..<crowd).map { _ in try Stranger(port: place.port) }
             for byte in Stranger.request().utf8.prefix(40) {

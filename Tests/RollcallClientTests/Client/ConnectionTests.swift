@@ -371,7 +371,9 @@ import Testing
         #expect(client.connection.latest.isConnected && world.connections.count == 1)
         world.connection.drop()
         await world.advance(by: .seconds(3))
-        #expect(world.connection.received.first?.message == .hello(.init(token: tokens[2], device: "phone", state: .active)))
+        #expect(
+            world.connection.received.first?.message == .hello(.init(token: tokens[2], device: "phone", state: .active))
+        )
     }
 
     /// Regression: it counted as one. With a small `message_rate` and short tokens, the worker closed the session.

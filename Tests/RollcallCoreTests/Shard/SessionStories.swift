@@ -218,8 +218,10 @@ import Testing
             $0.authenticated(key, user: "alice", device: "phone", lifetime: .seconds(10), id: nil, at: $1)
         }
         stage.event { $0.tokenRefused(key, close, because: "rule: sentence", id: "t", at: $1) }
-        #expect(stage.heard(by: key).last == .error(
-            .init(code: answer, id: "t", message: "the token is not accepted: rule: sentence")))
+        #expect(
+            stage.heard(by: key).last
+                == .error(
+                    .init(code: answer, id: "t", message: "the token is not accepted: rule: sentence")))
         stage.pass(.seconds(9))
         #expect(stage.closed.isEmpty)
         stage.pass(.seconds(2))

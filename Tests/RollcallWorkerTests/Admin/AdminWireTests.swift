@@ -106,10 +106,13 @@ struct AdminWireTests {
         }
     }
 
-    @Test("without a token, the port answers no request that came through a proxy", arguments: ["Forwarded", "x-forwarded-for", "X-Forwarded-Proto"])
+    @Test(
+        "without a token, the port answers no request that came through a proxy",
+        arguments: ["Forwarded", "x-forwarded-for", "X-Forwarded-Proto"])
     func proxied(header: String) async throws {
         try await withAdmin { ask in
-            let request = "GET /v1/presence?user=a HTTP/1.1\r\nHost: localhost\r\n\(header): a\r\nConnection: close\r\n\r\n"
+            let request =
+                "GET /v1/presence?user=a HTTP/1.1\r\nHost: localhost\r\n\(header): a\r\nConnection: close\r\n\r\n"
             let answer = try await exchange(request, port: ask.port)
             #expect(answer.hasPrefix("HTTP/1.1 401"), "\(answer)")
         }

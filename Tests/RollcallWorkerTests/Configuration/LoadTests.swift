@@ -275,7 +275,8 @@ struct LoadTests {
             ["edge.origins": "*"], ["auth.jwks_url": "http://127.0.0.1:8000/keys"],
             ["auth.jwks_url": "http://[::1]/keys"], ["auth.jwks_url": "https://id.example/keys?v=1"],
             ["auth.jwks_url": "https://id.example", "auth.mode": "jwt"],
-            ["auth.jwks_url": "https://id.example/jwk/tokens@accounts.example"], ["auth.jwks_url": "https://id.example?u=a@b"],
+            ["auth.jwks_url": "https://id.example/jwk/tokens@accounts.example"],
+            ["auth.jwks_url": "https://id.example?u=a@b"],
         ] {
             _ = try WorkerConfiguration.load(environment: [:], overrides: insecure.merging(overrides) { $1 })
         }
