@@ -370,8 +370,8 @@ export class Connection {
    * One to two margins before the expiry, at random, so that clients that connected together do not ask together. After a
    * failure, the same rule applies to the time left.
    */
-  #scheduleRenewal() {
-    const left = (tokenExpiry(this.#token) ?? NaN) - this.#engine.now;
+  #scheduleRenewal(token = this.#token) {
+    const left = (tokenExpiry(token) ?? NaN) - this.#engine.now;
     const margin = Math.min(Connection.RENEWAL_MARGIN, left / 4) * (1 + Math.random());
     this.#renewal = left > SECOND ? performance.now() + left - margin : null;
     this.#engine.changed();
@@ -385,8 +385,8 @@ export class Connection {
     const token = await this.#freshToken().catch(() => this.#token);
     if (attempt !== this.#attempt || this.#stage !== "connected") return;
     if (tokenExpiry(token) > tokenExpiry(this.#token)) {
-      this.#renewal = null;
       this.#engine.tokenRenewed(token);
+      this.#scheduleRenewal(token);
     } else this.#scheduleRenewal();
   }
 
@@ -397,7 +397,7 @@ export class Connection {
   renewalAnswered(token, isAccepted) {
     if (this.#stage !== "connected") return;
     if (isAccepted) this.#keepToken(token);
-    this.#scheduleRenewal();
+    else this.#scheduleRenewal();
   }
 }
 

@@ -414,13 +414,11 @@ export class Engine {
       case "members":
         if (this.outbox.conversations.asked(message.conversation) === true) room?.membersReceived(message, now);
         break;
-      case "removed": {
-        const error = new RollcallError("not_a_member", "the user is no longer a member");
+      case "removed":
         this.outbox.removed(message.conversation, now);
-        room?.refused(error);
+        room?.refused(new RollcallError("not_a_member", "the user is no longer a member"));
         this.#tidy(message.conversation);
         break;
-      }
       case "ack": this.#answered(this.outbox.acknowledged(message.id) ?? {}, true); break;
       case "error": this.#errorReceived(message, now); break;
     }
@@ -434,10 +432,7 @@ export class Engine {
   #errorReceived(message, now) {
     const refused = this.outbox.refused(message, now);
     const error = workerError(message);
-    if (!refused) {
-      if (!message.retry && message.code !== "not_joined") this.#report(error);
-      return;
-    }
+    if (!refused) return message.retry || message.code === "not_joined" ? undefined : this.#report(error);
     const { conversation, get, stop, token, isFinal } = refused;
     if (conversation !== undefined) {
       if (isFinal) this.#rooms.get(conversation)?.refused(error);

@@ -368,7 +368,7 @@ extension Connection: WireOwner {
                 Session(
                     user: welcome.user, device: welcome.device, session: welcome.session.string,
                     worker: welcome.worker.string)))
-        planRefresh()
+        planRefresh(of: token?.text)
     }
 }
 
@@ -396,8 +396,8 @@ extension Connection {
     }
 
     /// A token is replaced before it expires, so that no session ends only because time has passed.
-    private func planRefresh() {
-        let life = token.flatMap { TokenLife(of: $0.text) }
+    private func planRefresh(of text: String?) {
+        let life = text.flatMap { TokenLife(of: $0) }
         let pause = engine.serverTime.flatMap { life?.refresh(at: $0, using: &random) }
         refreshTime = pause.map { now + $0 }
         engine.changed()
@@ -412,8 +412,8 @@ extension Connection {
     /// - Parameter fresh: `nil` if the app gave no token. The old one is still valid for a while.
     private func refreshed(_ fresh: String?) {
         if let fresh, isFresher(fresh) {
-            refreshTime = nil
             engine.tokenRefreshed(fresh)
+            planRefresh(of: fresh)
         } else {
             refreshTime = now + TokenLife.pause
             engine.changed()
@@ -426,7 +426,6 @@ extension Connection {
         guard case .connected = stage else { return }
         if accepted {
             token = (fresh, now)
-            planRefresh()
         } else {
             refreshTime = now + TokenLife.pause
             engine.changed()
