@@ -24,7 +24,7 @@ struct TokenBucket: Hashable, Sendable {
     func has(_ count: Int64, at now: Instant) -> Bool { lacking(at: now) + count * pause <= Int64(burst) * pause }
 
     /// Whether there is any fraction of a token. A request may then be charged in full, however large it is.
-    func hasCredit(at now: Instant) -> Bool { lacking(at: now) < Int64(burst) * pause }
+    func hasCredit(at now: Instant) -> Bool { isFull(at: now) || lacking(at: now) < Int64(burst) * pause }
 
     func isFull(at now: Instant) -> Bool { lacking(at: now) == 0 }
 
