@@ -3,7 +3,7 @@
 // text of the same length.
 
 internal import Foundation
-public import Harness
+internal import Harness
 internal import TestSupport
 
 /// A place where a stranger's text can go.
