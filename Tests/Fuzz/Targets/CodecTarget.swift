@@ -11,7 +11,7 @@ enum CodecTarget {
         published(bytes)
         let disagreement = Comparison.disagreement(about: bytes)
         expect(disagreement == nil, disagreement ?? "")
-        stored(String(decoding: bytes, as: UTF8.self))
+        stored(ByteString(String(decoding: bytes, as: UTF8.self)))
     }
 
     private static func client(_ bytes: [UInt8]) {
@@ -31,9 +31,9 @@ enum CodecTarget {
         expect(WorkerNotice(payload: notice.payload.utf8) == notice, "a notice changed on its way")
     }
 
-    private static func stored(_ text: String) {
+    private static func stored(_ text: ByteString) {
         if let record = DeviceRecord(text) {
-            expect(DeviceRecord("\(record)") == record, "a record changed on its way")
+            expect(DeviceRecord(ByteString("\(record)")) == record, "a record changed on its way")
         }
         guard let user = try? UserID(text) else { return }
         expect(!user.text.utf8.contains { $0 <= 0x20 || $0 == 0x7B || $0 == 0x7D || $0 == 0x7F }, "a name has a brace")

@@ -46,7 +46,7 @@ struct FuzzedShard {
             // Messages to closed connections are dropped, as in a worker.
             case .send, .sendSparing, .sendSnapshot, .hold, .listen, .limitHit, .assertAnew, .sweep: break
             case .tellWhenDrained(let key): awaitDrain.append(key)
-            case .close(let key, _):
+            case .close(let key, _, _):
                 expect(connected.contains(key), "a connection is closed twice, or after its end")
                 connected.removeAll { $0 == key }
             case .authenticate(let key, let token, let device, let id): authenticate(key, token, device, id)
@@ -61,7 +61,7 @@ struct FuzzedShard {
         }
     }
 
-    private mutating func authenticate(_ key: SessionKey, _ token: String, _ device: DeviceID?, _ id: MessageID?) {
+    private mutating func authenticate(_ key: SessionKey, _ token: ByteString, _ device: DeviceID?, _ id: MessageID?) {
         guard let user = try? UserID(token), let device else {
             return carryOut(shard.refused(key, .badToken, at: now))
         }
@@ -190,7 +190,7 @@ extension FuzzedShard {
 
     mutating func redisReturns() {
         incarnations += 1
-        let new = Incarnation(name: "w.\(incarnations)")
+        let new = Incarnation(name: ByteString("w.\(incarnations)"))
         incarnation = new
         let snapshot = redis.heartbeat(.begin(new), lease: .seconds(5))
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
