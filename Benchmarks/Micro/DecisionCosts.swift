@@ -29,7 +29,8 @@ private func measureTyping(_ bench: inout Bench, people: Int) {
     let stage = ShardStage()
     for number in 0..<people { stage.say(.join("c42", presence: false), on: stage.enter(user(number))) }
     bench.row("a typing change in a room of \(people)") {
-        stage.pass(.milliseconds(10))
+        // As fast as the pace of a typist allows.
+        stage.pass(.milliseconds(250))
         stage.heard(of: user(0), typing: $0.isMultiple(of: 2), in: "c42")
         keep(one(stage.tickEnded()))
     }

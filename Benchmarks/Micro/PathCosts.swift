@@ -66,7 +66,8 @@ private func measureChange(_ bench: inout Bench) {
         push(#"{"user":"alice","typing":\#($0),"at":1884600000000}"#, on: topic)
     }
     bench.row("a published change, to the frame for a room of 2") {
-        stage.pass(.milliseconds(10))
+        // As fast as the pace of a typist allows.
+        stage.pass(.milliseconds(250))
         subscriber.connection.feed(pushes[$0 % 2])
         guard case .send(let message, _)? = stage.tickEnded().first else { preconditionFailure("nothing is sent") }
         keep(ServerFrame(message))
