@@ -33,7 +33,8 @@ public enum Comparison {
 private indirect enum Tree: Equatable {
     case null
     case truth(Bool)
-    case number(Double?, Int64?)
+    case integer(Int64)
+    case number(Double?)
     case text(ByteString)
     case list([Tree])
     case object([String: Tree], names: Set<ByteString>)
@@ -67,7 +68,7 @@ extension Tree: JSONReadable {
             }
             self = .object(fields, names: names)
         } else {
-            self = .number(try? json.number(), try? json.integer())
+            self = (try? json.integer()).map(Tree.integer) ?? .number(try? json.number())
         }
     }
 }
@@ -86,7 +87,7 @@ extension Tree: Decodable {
         } else if let fields = try? value.decode([String: Tree].self) {
             self = .object(fields, names: Set(fields.keys.map { ByteString($0) }))
         } else {
-            self = .number(try? value.decode(Double.self), try? value.decode(Int64.self))
+            self = (try? value.decode(Int64.self)).map(Tree.integer) ?? .number(try? value.decode(Double.self))
         }
     }
 }
