@@ -23,6 +23,8 @@ public struct TypistSet: Hashable, Sendable {
     private let pace: Duration
     /// The paces of users who started or stopped recently.
     private var paces: [UserID: ChangePace] = [:]
+    /// The number of paces above which rested ones are dropped.
+    private var crowded = 16
 
     /// - Parameter pace: how long after four changes of a user another start is shown.
     public init(pace: Duration = ShardSettings().typing.coalesce) {
@@ -84,7 +86,9 @@ public struct TypistSet: Hashable, Sendable {
 
     private mutating func passed(_ user: UserID, at now: Instant) {
         paces[user, default: ChangePace()].passed(at: now, every: pace)
-        if paces.count > 2 * entries.count + 16 { paces = paces.filter { !$0.value.isRested(at: now) } }
+        guard paces.count > crowded else { return }
+        paces = paces.filter { !$0.value.isRested(at: now) }
+        crowded = max(16, paces.count * 2)
     }
 
     /// Applies a member's new name.
