@@ -24,7 +24,7 @@ public struct CannotServe: Error, CustomStringConvertible {
     /// - Parameter refusal: Redis's error text. Its first word is the kind of error.
     static func refused(_ refusal: ByteString, at location: RedisDeployment) -> CannotServe {
         let advice =
-            switch refusal.cut(at: " ")?.before {
+            switch refusal.cut(at: " ")?.before ?? refusal {
             case "NOREPLICAS":
                 "it has fewer replicas than required (min-replicas-to-write, min-replicas-max-lag). Check that they "
                     + "run and replicate (INFO replication), or lower min-replicas-to-write"
