@@ -32,9 +32,6 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
     /// The most that one text may cost beyond a plain one of its length, in microseconds of processor time.
     public static let most = 2000.0
 
-    /// The same for a program that is not optimised, where work in proportion to the length takes longer.
-    public var mostUnoptimised: Double { 10 * Double(size) }
-
     private init(_ kind: Kind, _ name: String, _ size: Int, _ way: Way, of part: String = "") {
         (self.kind, self.name, self.size, self.way) = (kind, name, size, way)
         description = part.isEmpty ? "\(kind) \(name)" : "\(kind) \(name) of \(part)"
@@ -222,12 +219,22 @@ public final class Scales: Sendable {
     }
 
     /// The processor time that a costly text takes beyond a plain one of the same length, in microseconds.
-    public func excess(at place: CostlyPlace, times: Int = 3) async throws -> Double {
-        let scalars: [UInt32] = [0x345, 0x35D, 0x35C, 0x315, 0x301, 0x316, 0x31B, 0x327, 0x323, 0x338, 0x334]
-        let costly = scalars.map { scalar in
-            String(repeating: String(UnicodeScalar(scalar)!), count: place.size / scalars.count / 2)
-        }.joined()
-        let plain = String(repeating: "x", count: costly.utf8.count)
+    ///
+    /// - Parameter hasMarks: whether the plain text has the same marks, in the order that costs nothing. A program that is
+    ///   not optimised takes long for each character that is not ASCII.
+    public func excess(at place: CostlyPlace, times: Int = 3, overMarks hasMarks: Bool = false) async throws -> Double {
+        let marks: [Unicode.Scalar] = [
+            "\u{345}", "\u{35D}", "\u{35C}", "\u{315}", "\u{301}", "\u{316}", "\u{31B}", "\u{327}", "\u{323}",
+            "\u{338}", "\u{334}",
+        ]
+        func text(_ marks: [Unicode.Scalar]) -> String {
+            marks.map { String(repeating: String($0), count: place.size / marks.count / 2) }.joined()
+        }
+        let costly = text(marks)
+        let rising = marks.sorted {
+            $0.properties.canonicalCombiningClass < $1.properties.canonicalCombiningClass
+        }
+        let plain = hasMarks ? text(rising) : String(repeating: "x", count: costly.utf8.count)
         // The least of several, since the first of a kind is the slowest, and whatever else the machine does only adds.
         var costs = (costly: Double.infinity, plain: Double.infinity)
         for _ in 0..<times {
