@@ -50,7 +50,7 @@ struct AdminLive: Encodable, Sendable {
     /// The time by Redis. While Redis is unavailable, the worker's estimate of it.
     var time: Timestamp
     /// The time by the clock of the worker's host, like the events.
-    var hostTime: Timestamp?
+    var hostTime: Timestamp
     /// The incarnation of the answering worker.
     var worker: String
     /// Whether load balancers should send clients here.

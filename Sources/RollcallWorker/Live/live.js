@@ -389,7 +389,7 @@ async function ask(began) {
     setText(find("source"), `As ${live.worker} at ${window.location.host} sees it${ready}`);
     showWorkers(time ?? live.time, live.worker);
     showBusy(live.conversations);
-    showEvents(live.events, live.host_time ?? live.time);
+    showEvents(live.events, live.host_time);
   }
   if (!live?.redis.up) fail(live ? { unavailable: true } : answer);
   else if (isFailing) {
