@@ -90,6 +90,11 @@ public final class RedisClient {
 // MARK: State
 
 extension RedisClient {
+    /// Drops the connections, which then connect again.
+    package func reconnect(because error: RedisError) {
+        for node in nodes.values { node.connection.connection.drop(error) }
+    }
+
     /// Whether commands for this key can be sent.
     public func isConnected(for key: String) -> Bool { connection(for: key)?.isConnected ?? false }
 

@@ -111,6 +111,10 @@ package final class RedisConnection {
     private var silentSince: Int?
     private var backoff = Backoff()
     private var random = SystemRandomNumberGenerator()
+    /// The addresses of the host at the last look-up, and those of them that accepted a connection which then did not
+    /// work. These are tried again once all are.
+    private var addresses: [SocketAddress] = []
+    private var useless: Set<SocketAddress> = []
     private var isReading = false
     private var flushIsScheduled = false
     private lazy var flushLater: @Sendable () -> Void = { [bound = NIOLoopBound(self, eventLoop: eventLoop)] in
@@ -159,6 +163,7 @@ extension RedisConnection {
     func drop(_ error: RedisError) {
         guard case .open(let handler, let ticks) = state else { return }
         ticks.cancel()
+        avoid(handler)
         // The state changes first, because closing a channel reports its end before it returns.
         pause(after: error)
         _ = handler.close()
@@ -169,7 +174,12 @@ extension RedisConnection {
         guard user != nil else { return _ = close(.closed) }
         state = .connecting
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        endpoint.resolved(on: eventLoop).flatMap { bound.value.dial($0, $1) }.whenFailure { error in
+        if lastError == nil, case .host(let host, _) = endpoint.location.address {
+            lastError = RedisError(.connectFailed, "looking up \(host): no answer yet")
+        }
+        endpoint.resolved(on: eventLoop).and(endpoint.addresses(on: eventLoop)).flatMap { resolved, addresses in
+            bound.value.dial(resolved.0, resolved.1, addresses)
+        }.whenFailure { error in
             let connection = bound.value
             guard case .connecting = connection.state else { return }
             let place = connection.endpoint.location
@@ -178,7 +188,14 @@ extension RedisConnection {
         }
     }
 
-    private func dial(_ location: RedisLocation, _ tls: TLSClient?) -> EventLoopFuture<Void> {
+    /// Whether another address of the host has not been tried since the last attempt failed.
+    var hasOtherAddress: Bool { !useless.isEmpty && addresses.contains { !useless.contains($0) } }
+
+    private func dial(
+        _ location: RedisLocation, _ tls: TLSClient?, _ found: [SocketAddress]
+    ) -> EventLoopFuture<Void> {
+        addresses = found
+        if !hasOtherAddress { useless = [] }
         precondition(location.isEncrypted == (tls != nil), "a connection is encrypted if its URL says so")
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         let bootstrap = ClientBootstrap(group: eventLoop).connectTimeout(TimeAmount(settings.connectTimeout))
@@ -193,7 +210,10 @@ extension RedisConnection {
             }
         let channel =
             switch location.address {
-            case .host(let host, let port): bootstrap.connect(host: host, port: port)
+            case .host(let host, let port):
+                bootstrap.resolver(
+                    KnownAddresses(addresses: found.filter { !useless.contains($0) }, eventLoop: eventLoop)
+                ).connect(host: host, port: port)
             case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
             }
         return channel.map { _ in }
@@ -220,7 +240,13 @@ extension RedisConnection {
     fileprivate func channelEnded(_ handler: ConnectionHandler, _ error: (any Error)?) {
         guard case .open(let current, let ticks) = state, current === handler else { return }
         ticks.cancel()
+        avoid(handler)
         pause(after: .ended(error, encrypted: endpoint.location.isEncrypted, heard: handler.heardAnything))
+    }
+
+    /// Tries another address next, if a connection did not work from its beginning.
+    private func avoid(_ handler: ConnectionHandler) {
+        if !isReady, let address = handler.address { useless.insert(address) }
     }
 
     private func pause(after error: RedisError) {
@@ -340,6 +366,8 @@ private final class ConnectionHandler: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var error: (any Error)?
     private(set) var heardAnything = false
+    /// The server's address.
+    private(set) var address: SocketAddress?
 
     init(_ connection: RedisConnection, _ location: RedisLocation) {
         (self.connection, self.location) = (connection, location)
@@ -348,7 +376,11 @@ private final class ConnectionHandler: ChannelInboundHandler {
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    func channelActive(context: ChannelHandlerContext) { connection.opened(self) }
+    func channelActive(context: ChannelHandlerContext) {
+        address = context.remoteAddress
+        connection.opened(self)
+    }
+
     func channelInactive(context: ChannelHandlerContext) { connection.channelEnded(self, error) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -14,6 +14,8 @@ public final class RedisSubscriber {
     /// Called with wanted topics, which may have been confirmed, that receive no messages until they are confirmed
     /// again: with a single server all of them, on a cluster those of one primary, or of a slot that moves.
     public var onLost: (([Topic]) -> Void)?
+    /// Called when a connection is lost, after ``onLost``.
+    public var onDisconnect: ((RedisError) -> Void)?
     /// Called when Redis denies a subscription because of a missing right.
     public var onDenied: ((RedisError) -> Void)?
     /// Called with the topics of wanted channels when their subscriptions are confirmed, also after each reconnect. A
@@ -86,6 +88,16 @@ public final class RedisSubscriber {
         address(of: channel).flatMap { nodes[$0] }?.isConfirmed(channel) ?? false
     }
 
+    /// Sends a ping to the single server.
+    ///
+    /// - Parameter answered: called when its reply arrives; never, if the connection is lost before.
+    package func ping(_ answered: @escaping () -> Void) { nodes.values.first?.ping(answered) }
+
+    /// Drops the connections, which then connect again.
+    package func reconnect(because error: RedisError) {
+        for node in nodes.values { node.connection.drop(error) }
+    }
+
     /// The number of channels that are subscribed, or are to be.
     package var channelCount: Int { nodes.values.reduce(early.count) { $0 + $1.channelCount } }
 
@@ -107,9 +119,10 @@ extension RedisSubscriber {
             to: topology.endpoint(at: address), name: name, isSharded: topology.isCluster, on: eventLoop,
             logger: logger, settings: settings)
         nodes[address] = node
-        node.onDisconnect = { [weak self, weak node] _ in
+        node.onDisconnect = { [weak self, weak node] error in
             self?.topology.look()
             if let node { self?.onLost?(node.topics) }
+            self?.onDisconnect?(error)
         }
         node.onAstray = { [weak self] topic in
             self?.topology.look()

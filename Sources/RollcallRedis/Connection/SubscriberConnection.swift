@@ -48,12 +48,32 @@ package final class SubscriberConnection {
     private var entries: [BytesKey: Entry] = [:]
     /// Channels whose entry may differ from what was sent.
     private var changed = CircularBuffer<BytesKey>()
-    /// The commands whose replies are pending, in order; without a channel, a ping.
-    private var asked = CircularBuffer<(channel: BytesKey?, isSubscription: Bool)>()
-    /// Wanted channels whose subscription Redis refused or ended; they are retried with the next tick.
+    /// A command whose reply is pending.
+    private enum Question {
+        case ping(answered: () -> Void)
+        case subscription(BytesKey)
+        case unsubscription(BytesKey)
+
+        var channel: BytesKey? {
+            switch self {
+            case .ping: nil
+            case .subscription(let channel), .unsubscription(let channel): channel
+            }
+        }
+    }
+
+    /// The commands whose replies are pending, in order.
+    private var asked = CircularBuffer<Question>()
+    /// Wanted channels whose subscription Redis refused or ended; they are retried after a pause.
     private var astray: [BytesKey] = []
-    /// Whether the node says that the cluster is down. Only one channel is then retried at a time, until one succeeds.
+    /// How many ticks are left until they are.
+    private var patience = 0
+    /// Whether the node says that the cluster is down, or the user lacks the right. Only one channel is then retried at
+    /// a time, until one succeeds.
     private var isDown = false
+    /// How many ticks lie between two attempts: more with each that the user has no right to.
+    private var pause = 1
+    private static let longestPause = 32
     /// Confirmed topics that were not reported to the owner yet.
     private var confirmed: [Topic] = []
 
@@ -157,15 +177,27 @@ extension SubscriberConnection {
 
 extension SubscriberConnection: ConnectionUser {
     func connected() {}
-    func ping() { ask("PING", nil, isSubscription: false) }
+    func ping() { ping {} }
 
-    var pendingCommand: String? {
-        asked.first.map { $0.channel == nil ? "PING" : $0.isSubscription ? "SUBSCRIBE" : "UNSUBSCRIBE" }
+    /// Sends a ping.
+    ///
+    /// - Parameter answered: called when its reply arrives; never, if the connection is lost before.
+    func ping(_ answered: @escaping () -> Void) { ask(.ping(answered: answered)) }
+
+    var pendingCommand: String? { asked.first.map(name) }
+
+    private func name(of question: Question) -> String {
+        switch question {
+        case .ping: "PING"
+        case .subscription: isSharded ? "SSUBSCRIBE" : "SUBSCRIBE"
+        case .unsubscription: isSharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE"
+        }
     }
 
-    private func ask(_ verb: String, _ channel: BytesKey?, isSubscription: Bool) {
-        asked.append((channel, isSubscription))
-        connection.write { $0.write(RedisCommand(verb, arguments: channel.map { [.string($0.text)] } ?? [])) }
+    private func ask(_ question: Question) {
+        asked.append(question)
+        let arguments = question.channel.map { [RedisCommand.Argument.string($0.text)] } ?? []
+        connection.write { [name = name(of: question)] in $0.write(RedisCommand(name, arguments: arguments)) }
     }
 
     package func willFlush() {
@@ -179,12 +211,14 @@ extension SubscriberConnection: ConnectionUser {
             }
             entries.values[index].isSent = isWanted
             entries.values[index].unanswered += 1
-            ask((isSharded ? "S" : "") + (isWanted ? "SUBSCRIBE" : "UNSUBSCRIBE"), key, isSubscription: isWanted)
+            ask(isWanted ? .subscription(key) : .unsubscription(key))
         }
     }
 
     func ticked() {
-        guard !astray.isEmpty else { return }
+        patience -= 1
+        guard !astray.isEmpty, patience <= 0 else { return }
+        patience = pause
         let most = isDown ? 1 : astray.count
         for channel in astray.prefix(most) {
             if let index = entries.index(forKey: channel), entries.values[index].isWanted { want(index, true) }
@@ -194,7 +228,7 @@ extension SubscriberConnection: ConnectionUser {
     }
 
     func lost(_ error: RedisError, wasReady: Bool) {
-        isDown = false
+        (isDown, pause) = (false, 1)
         (astray, confirmed) = ([], [])
         asked.removeAll()
         changed.removeAll()
@@ -207,7 +241,7 @@ extension SubscriberConnection: ConnectionUser {
         if let line = reply.error { return failed(RedisError(reply: line, command: "SUBSCRIBE")) }
         guard let (kind, channel, payload) = reply.push else {
             // The reply to a ping is of another form.
-            if let question = asked.popFirst(), question.channel == nil { return }
+            if case .ping(let answered)? = asked.popFirst() { return answered() }
             return connection.drop(RedisError(.protocolError, "Redis sent what no subscriber is sent"))
         }
         switch kind {
@@ -235,8 +269,11 @@ extension SubscriberConnection: ConnectionUser {
     private func failed(_ error: RedisError) {
         connection.tally.failed(error)
         guard let channel = asked.popFirst()?.channel else { return }
-        isDown = error.code == .server(kind: "CLUSTERDOWN")
-        if error.isDenied { onDenied?(error) }
+        isDown = error.isDenied || error.code == .server(kind: "CLUSTERDOWN")
+        if error.isDenied {
+            pause = min(2 * pause, Self.longestPause)
+            onDenied?(error)
+        }
         guard let index = entries.index(forKey: channel) else { return }
         entries.values[index].unanswered -= 1
         ended(index)
@@ -244,10 +281,11 @@ extension SubscriberConnection: ConnectionUser {
 
     private func answered(_ channel: ByteBuffer, isSubscription: Bool) {
         let isReply =
-            asked.first.map { question in
-                question.isSubscription == isSubscription
-                    && channel.withUnsafeReadableBytes { BytesKey(borrowing: $0) == question.channel }
-            } ?? false
+            switch asked.first {
+            case .subscription(let asked) where isSubscription, .unsubscription(let asked) where !isSubscription:
+                channel.withUnsafeReadableBytes { BytesKey(borrowing: $0) == asked }
+            default: false
+            }
         guard isReply else {
             // A node ends a subscription on its own initiative when the slot moves away.
             if !isSubscription { return find(channel).map(ended) ?? () }
@@ -258,7 +296,7 @@ extension SubscriberConnection: ConnectionUser {
         connection.flushSoon()
         guard let index = find(channel) else { return }
         entries.values[index].unanswered -= 1
-        if isSubscription { isDown = false }
+        if isSubscription { (isDown, pause) = (false, 1) }
         if entries.values[index].isConfirmed { confirmed.append(entries.values[index].topic) }
         removeIfDone(index)
     }

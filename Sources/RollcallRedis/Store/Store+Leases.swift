@@ -97,6 +97,20 @@ extension Store {
         }
     }
 
+    /// The message of a worker to itself, from which it learns whether all of its connections lead to one Redis.
+    package static let beat = #"{"beat":true}"#
+
+    /// Sends it. Redis answers after it has sent the message to all subscribers.
+    public func publishBeat(of incarnation: Incarnation, reply: @escaping Reply<Void>) {
+        commands.publish(Self.beat, on: names.channel(of: .worker(incarnation))) { reply($0.map { _ in }) }
+    }
+
+    /// Reads until when a lease lasts; `nil` if there is none.
+    public func leaseEnd(of incarnation: Incarnation, reply: @escaping Reply<Timestamp?>) {
+        let command = RedisCommand("ZSCORE", .string(names.workers), .string(incarnation.name.string))
+        commands.send(command) { reply($0.map(\.time)) }
+    }
+
     /// Looks up an incarnation that no heartbeat has returned, or one that is to be swept.
     public func standing(of incarnation: Incarnation, reply: @escaping Reply<WorkerStanding>) {
         call(

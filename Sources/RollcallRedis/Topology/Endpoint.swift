@@ -46,9 +46,15 @@ package struct Endpoint: Sendable {
     package var kind = Kind.server
     /// `nil` if the location has all credentials.
     package var credentials: Credentials.Source?
+    /// How long the look-up of the host's name may take.
+    package var lookUpTime: Duration
 
-    package init(_ location: RedisLocation, kind: Kind = .server, credentials: Credentials.Source? = nil) {
+    package init(
+        _ location: RedisLocation, kind: Kind = .server, credentials: Credentials.Source? = nil,
+        lookUpTime: Duration = .seconds(10)
+    ) {
         (self.location, self.kind, self.credentials) = (location, kind, credentials)
+        self.lookUpTime = lookUpTime
     }
 
     var isNamedBySentinels: Bool { if case .namedBySentinels = kind { true } else { false } }
@@ -66,5 +72,11 @@ package struct Endpoint: Sendable {
             }
             return (location, location.isEncrypted ? current.tls : nil)
         }
+    }
+
+    /// Looks up the addresses of the host; none for a Unix socket.
+    func addresses(on eventLoop: any EventLoop) -> EventLoopFuture<[SocketAddress]> {
+        guard case .host(let host, let port) = location.address else { return eventLoop.makeSucceededFuture([]) }
+        return NameLookups.shared.addresses(of: host, port: port, within: lookUpTime, on: eventLoop)
     }
 }

@@ -21,6 +21,7 @@ public final class Topology: Sendable {
     private let deployment: RedisDeployment
     private let credentials: Credentials.Source?
     private let client: String
+    private let lookUpTime: Duration
     private let eventLoop: any EventLoop
     private let logger: Logger
     private let state = NIOLockedValueBox(State())
@@ -28,12 +29,14 @@ public final class Topology: Sendable {
     /// - Parameters:
     ///   - credentials: called for each connection; `nil` to use only those in the URL. TLS requires it.
     ///   - client: the owner, for the names of this object's own connections. The first follower opens them.
+    ///   - lookUpTime: how long the look-up of a host's name may take.
     ///   - eventLoop: the event loop of these connections.
     package init(
         of deployment: RedisDeployment, credentials: Credentials.Source? = nil, for client: String = "rollcall",
-        on eventLoop: any EventLoop, logger: Logger
+        lookUpTime: Duration = .seconds(10), on eventLoop: any EventLoop, logger: Logger
     ) {
         (self.deployment, self.credentials, self.client) = (deployment, credentials, client)
+        self.lookUpTime = lookUpTime
         (self.eventLoop, self.logger, isCluster) = (eventLoop, logger, deployment.isCluster)
         if case .server(let address) = deployment.kind { state.withLockedValue { $0.map = SlotMap(address) } }
     }
@@ -48,7 +51,11 @@ public final class Topology: Sendable {
     package func endpoint(at address: SlotMap.Address) -> Endpoint {
         var kind = Endpoint.Kind.server
         if case .sentinel = deployment.kind { kind = .namedBySentinels }
-        return Endpoint(deployment.location(at: address), kind: kind, credentials: credentials)
+        return makeEndpoint(deployment.location(at: address), kind)
+    }
+
+    private func makeEndpoint(_ location: RedisLocation, _ kind: Endpoint.Kind) -> Endpoint {
+        Endpoint(location, kind: kind, credentials: credentials, lookUpTime: lookUpTime)
     }
 
     /// Calls `changed` whenever ``map`` or ``error`` changes, on any thread, until ``unfollow(_:)``.
@@ -80,14 +87,11 @@ public final class Topology: Sendable {
 
     private func begin() {
         guard state.withLockedValue({ $0.search == nil && !$0.isClosed }) else { return }
-        let makeConnection = {
-            [deployment, credentials, client, eventLoop, logger]
-            (address: SlotMap.Address, kind: Endpoint.Kind) in
+        let makeConnection = { [deployment, client, eventLoop, logger, makeEndpoint] (address: SlotMap.Address, kind: Endpoint.Kind) in
             var location = deployment.location(at: address)
             if case .sentinel = kind { (location.username, location.password, location.database) = (nil, nil, 0) }
             return CommandConnection(
-                to: Endpoint(location, kind: kind, credentials: credentials), name: "\(client)-asks", on: eventLoop,
-                logger: logger,
+                to: makeEndpoint(location, kind), name: "\(client)-asks", on: eventLoop, logger: logger,
                 settings: ConnectionSettings(pingEvery: .milliseconds(500), deadAfter: .milliseconds(1500)))
         }
         let search: any TopologySearch

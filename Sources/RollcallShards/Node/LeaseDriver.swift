@@ -33,41 +33,49 @@ final class LeaseDriver {
     private var nextRenewal: Scheduled<Void>?
     /// The reasons for it that were logged.
     private var renewalReasons: Set<AssertionReason> = []
-    private var hearing: Incarnation?
     private var isDraining = false
     /// Why the last failed heartbeat failed.
     private(set) var refusal: RedisError?
     /// Whether Redis answers but refuses writes.
     private var refusesWrites = false
-    /// The last logged reason for failed heartbeats, and when it was logged.
-    private var complaint: (reason: String, at: NIODeadline)?
+    /// Failed heartbeats while Redis refuses them.
+    private var complaint = RepeatedProblem()
+    /// Lost connections while there is no lease.
+    private var loss = RepeatedProblem()
+    private let problems: ProblemLog
+    private let reconnect: (RedisError) -> Void
+    /// When all connections were last told to connect again, because they led to different servers.
+    private var reunited: NIODeadline?
+    /// Whether Redis published the message of the last heartbeat, which takes a right.
+    private var isPublished = false
 
     /// How long shutdown waits for the addresses of other workers. Without them, devices reconnect as they first
     /// connected.
     private static let handoverTime = TimeAmount.milliseconds(500)
-    /// The minimum time between two log lines with the same reason.
-    private static let complaintPause = TimeAmount.seconds(60)
     /// The time for all shards to reach a primary.
     private static let renewalPause = TimeAmount.milliseconds(200)
 
     /// - Parameters:
     ///   - shards: The number of shards; ``shardConnected(_:)`` reports each.
     ///   - denied: Called if Redis does not allow a heartbeat.
+    ///   - reconnect: Makes all of the worker's connections to Redis connect again.
     ///   - gather: Collects the counters of all shards, on this event loop.
     init(
-        _ settings: NodeSettings, of topology: Topology, on driver: ShardDriver, shards: Int, logger: Logger,
-        metrics: WorkerTapes, describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
+        _ settings: NodeSettings, of topology: Topology, on driver: ShardDriver, shards: Int, problems: ProblemLog,
+        metrics: WorkerTapes, reconnect: @escaping (RedisError) -> Void, describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
         denied: @escaping (RedisError) -> Void,
         standing: @escaping () -> Standing, gather: @escaping () -> EventLoopFuture<LoopFigures>
     ) {
         self.settings = settings
         self.driver = driver
+        self.problems = problems
+        self.reconnect = reconnect
+        logger = problems.logger
         awaited = Set(0..<shards)
         commands = RedisClient(
             of: topology, name: "rollcall-\(settings.worker)-beats", on: driver.eventLoop, logger: logger,
             scripts: Script.all)
         store = Store(on: commands, settings: settings.store)
-        self.logger = logger
         self.describe = describe
         self.tell = tell
         self.denied = denied
@@ -85,6 +93,7 @@ final class LeaseDriver {
     func start() {
         commands.onConnect = { [weak self] in self?.beat() }
         commands.onDisconnect = { [weak self] error in self?.connectionLost(error) }
+        commands.onDenied = { [problems] in problems.denied($0) }
         commands.onUnreachable = { [logger] primary, error in
             logger.warning(
                 "a primary of Redis cannot be reached", metadata: ["primary": "\(primary)", "reason": "\(error)"])
@@ -181,8 +190,25 @@ final class LeaseDriver {
     /// Redis may have lost earlier writes.
     private func redisChanged(_ error: RedisError) {
         // Every connection reports it; one log line is enough.
-        if coordinator.incarnation != nil { logger.warning("Redis lost", metadata: ["reason": "\(error)"]) }
+        let isNew = loss.occurred("\(error.code)", at: .now)
+        if isNew || coordinator.incarnation != nil { logger.warning("Redis lost", metadata: ["reason": "\(error)"]) }
         carryOut(coordinator.redisChanged())
+    }
+
+    /// A connection leads to another server than this one's. All connect again, at most once a lease, and not at the
+    /// same moment as those of other workers.
+    func split(_ reason: String) {
+        guard isPublished, reunited.map({ .now() - $0 >= TimeAmount(settings.lease) }) ?? true else { return }
+        reunited = .now()
+        logger.error(
+            "the connections to Redis lead to different servers, and all connect again",
+            metadata: ["reason": "\(reason)", "redis": "\(settings.redis)"])
+        let pause = TimeAmount(settings.heartbeat * Double.random(in: 0...1))
+        driver.eventLoop.assumeIsolated().scheduleTask(in: pause) { [reconnect, commands] in
+            let error = RedisError(.primaryChanged, "connections led to different servers")
+            commands.reconnect(because: error)
+            reconnect(error)
+        }
     }
 
     /// Reads found devices of dead incarnations.
@@ -251,6 +277,10 @@ final class LeaseDriver {
 
     private func send(_ beat: LeaseKeeper.Beat) {
         let sent = NIODeadline.now()
+        // When the heartbeat is answered, all subscribers have been sent this.
+        if case .renew(let incarnation) = beat, !commands.isSpread {
+            store.publishBeat(of: incarnation) { [self] in isPublished = (try? $0.get()) != nil }
+        }
         store.heartbeat(heartbeat(beat)) { [self] result in
             switch result {
             case .success(let snapshot):
@@ -268,10 +298,8 @@ final class LeaseDriver {
 
     /// Logs failed heartbeats while Redis refuses them: each new reason at once, and then every minute.
     private func complain(of error: RedisError) {
-        let reason = "\(error)"
-        if let complaint, complaint.reason == reason, .now() < complaint.at + Self.complaintPause { return }
-        complaint = (reason, .now())
-        logger.warning("heartbeat failed", metadata: ["reason": "\(reason)"])
+        guard complaint.occurred("\(error)", at: .now) else { return }
+        logger.warning("heartbeat failed", metadata: ["reason": "\(error)"])
     }
 
     private func noted(_ news: LeaseNews) {
@@ -283,11 +311,12 @@ final class LeaseDriver {
         guard refusesWrites != before else { return }
         if refusesWrites {
             logger.warning(
-                "Redis refuses writes", metadata: ["reason": "\(refusal.map { "\($0)" } ?? "")"])
+                refusal?.refusesWrites == true ? "Redis refuses writes" : "Redis refuses what this worker asks",
+                metadata: ["reason": "\(refusal.map { "\($0)" } ?? "")"])
         } else if case .lost = news {
             // The next event is logged: a new lease, or the reason why there is none.
         } else {
-            logger.info("Redis takes writes again")
+            logger.info("Redis refuses nothing any more")
         }
     }
 
@@ -301,7 +330,8 @@ final class LeaseDriver {
     private func answered(_ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot) {
         let before = coordinator.incarnation
         let actions = coordinator.heartbeatReplied(beat, .success(snapshot), at: driver.now)
-        complaint = nil
+        complaint.ended()
+        loss.ended()
         if snapshot.held { tally.acknowledged = .now() } else { tally.heartbeatsFailed += 1 }
         if let before, coordinator.incarnation == nil {
             logger.warning("lease lost", metadata: ["incarnation": "\(before)"])
@@ -309,16 +339,12 @@ final class LeaseDriver {
         carryOut(actions)
     }
 
-    /// Subscribes to messages to this worker, which are addressed to its incarnation.
     private func hear(_ incarnation: Incarnation) {
         tally.incarnations += 1
         // The renewal's purpose has just been served.
         nextRenewal?.cancel()
         (nextRenewal, renewalReasons) = (nil, [])
         logger.info("lease begun", metadata: ["incarnation": "\(incarnation)"])
-        if let hearing { driver.subscriber.unsubscribe(store.names.channel(of: .worker(hearing))) }
-        hearing = incarnation
-        driver.subscriber.subscribe(store.names.channel(of: .worker(incarnation)), as: .worker(incarnation))
     }
 
     private func claim(_ dead: Incarnation, by incarnation: Incarnation) {

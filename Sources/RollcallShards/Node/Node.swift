@@ -22,6 +22,7 @@ package final class Node: Sendable {
     private let started = NIOLockedValueBox<EventLoopPromise<Void>?>(nil)
     let requests: RequestConnection
     let logger: Logger
+    private let problems: ProblemLog
     private let metrics: any MetricsFactory
 
     /// Prepares a shard for each event loop of the group, without connecting.
@@ -41,18 +42,20 @@ package final class Node: Sendable {
         loops = Array(group.makeIterator())
         let credentials = try settings.access.credentials(for: settings.redis, logger: logger)
         let topology = Topology(
-            of: settings.redis, credentials: credentials, for: "rollcall-\(settings.worker)", on: loops[0],
-            logger: logger)
+            of: settings.redis, credentials: credentials, for: "rollcall-\(settings.worker)",
+            lookUpTime: max(settings.connectTimeout, .seconds(10)), on: loops[0], logger: logger)
         self.topology = topology
-        requests = RequestConnection(settings, of: topology, logger: logger, metrics: metrics)
+        let problems = ProblemLog(logger, ofCluster: settings.redis.isCluster)
+        self.problems = problems
+        requests = RequestConnection(settings, of: topology, problems: problems, metrics: metrics)
         let seats = UserSeats(limit: settings.sessionsPerUser)
         var shards: [NIOLoopBound<ShardDriver>] = []
         for loop in loops {
             let shard = try await loop.submit {
                 NIOLoopBound(
                     ShardDriver(
-                        settings, of: topology, authenticator: authenticator, seats: seats, on: loop, logger: logger,
-                        metrics: metrics),
+                        settings, of: topology, authenticator: authenticator, seats: seats, on: loop,
+                        problems: problems, metrics: metrics),
                     eventLoop: loop)
             }.get()
             shards.append(shard)
@@ -91,8 +94,8 @@ package final class Node: Sendable {
         let heartbeat = HeartbeatText(settings, edge: edge, host: host, sessions: sessions)
         try await first { [self] driver in
             let keeper = LeaseDriver(
-                settings, of: topology, on: driver, shards: loops.count, logger: logger,
-                metrics: WorkerTapes(metrics),
+                settings, of: topology, on: driver, shards: loops.count, problems: problems,
+                metrics: WorkerTapes(metrics), reconnect: { [weak self] in self?.reconnect(because: $0) },
                 describe: heartbeat.heartbeat(for:), tell: { [weak self] in self?.tell($0) },
                 denied: { [settings] in started.fail(CannotServe.denied($0, at: settings.redis)) },
                 standing: { [weak self] in self?.standing ?? Standing() },
@@ -108,6 +111,7 @@ package final class Node: Sendable {
             driver.onRedisLost = { [weak self] in self?.redisLost($0) }
             driver.onAssertAnew = { [weak self] in self?.assertAnew($0) }
             driver.onDeadMet = { [weak self] in self?.met($0) }
+            driver.onSplit = { [weak self] in self?.split($0) }
             driver.start()
         }
         let timeout = loops[0].scheduleTask(in: .nanoseconds(settings.connectTimeout.milliseconds * 1_000_000)) {
@@ -148,10 +152,34 @@ package final class Node: Sendable {
         case .lost: state.withLockedValue { $0.lost() }
         }
         for shard in shards.withLockedValue({ $0 }) {
-            shard.eventLoop.execute { shard.value.shell.told(news) }
+            shard.eventLoop.execute { shard.value.told(news) }
         }
+        if case .renewed(let snapshot, _, _, _) = news, let incarnation { look(for: incarnation, in: snapshot) }
         guard case .began = news else { return }
         started.withLockedValue { $0 }?.succeed()
+    }
+
+    /// Looks for the lease on the connection for requests.
+    private func look(for incarnation: Incarnation, in snapshot: LeaseSnapshot) {
+        guard let end = snapshot.leases[incarnation], !settings.redis.isCluster else { return }
+        requests.look(for: incarnation, until: end) { [weak self] in
+            self?.split("the connection for requests does not see the worker's lease")
+        }
+    }
+
+    private func split(_ reason: String) {
+        guard let lease = lease.withLockedValue({ $0 }) else { return }
+        lease.eventLoop.execute { lease.value.split(reason) }
+    }
+
+    private func reconnect(because error: RedisError) {
+        for shard in shards.withLockedValue({ $0 }) {
+            shard.eventLoop.execute {
+                shard.value.commands.reconnect(because: error)
+                shard.value.subscriber.reconnect(because: error)
+            }
+        }
+        requests.reconnect(because: error)
     }
 
     private func noticed(_ notice: WorkerNotice) {

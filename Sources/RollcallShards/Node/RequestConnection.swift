@@ -6,6 +6,7 @@ internal import Metrics
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
+internal import RollcallModel
 internal import RollcallRedis
 
 /// A worker's connection to Redis for requests, with its own thread. The first request opens it.
@@ -18,13 +19,29 @@ final class RequestConnection: Sendable {
 
     private let settings: NodeSettings
     private let topology: Topology
-    private let logger: Logger
+    private let problems: ProblemLog
     private let metrics: any MetricsFactory
     private let state = NIOLockedValueBox(State.unused)
 
-    init(_ settings: NodeSettings, of topology: Topology, logger: Logger, metrics: any MetricsFactory) {
+    init(_ settings: NodeSettings, of topology: Topology, problems: ProblemLog, metrics: any MetricsFactory) {
         (self.settings, self.topology) = (settings, topology)
-        (self.logger, self.metrics) = (logger, metrics)
+        (self.problems, self.metrics) = (problems, metrics)
+    }
+
+    /// Looks for the worker's lease, if a request has opened the connection.
+    ///
+    /// - Parameter isElsewhere: Called if it leads to another server.
+    func look(for incarnation: Incarnation, until end: Timestamp, isElsewhere: @escaping @Sendable () -> Void) {
+        withLane { $0.look(for: incarnation, until: end, isElsewhere) }
+    }
+
+    func reconnect(because error: RedisError) {
+        withLane { $0.reconnect(because: error) }
+    }
+
+    private func withLane(_ body: @escaping @Sendable (RequestLane) -> Void) {
+        guard case .open(let group, let lane) = state.withLockedValue({ $0 }) else { return }
+        group.next().execute { lane.value.map(body) }
     }
 
     /// Sends a request to the store.
@@ -71,7 +88,7 @@ final class RequestConnection: Sendable {
                 let loop = group.next()
                 let lane = NIOLoopBoundBox<RequestLane?>.makeEmptyBox(eventLoop: loop)
                 loop.execute { [self] in
-                    lane.value = RequestLane(settings, of: topology, on: loop, logger: logger, metrics: metrics)
+                    lane.value = RequestLane(settings, of: topology, on: loop, problems: problems, metrics: metrics)
                     lane.value?.start()
                 }
                 state = .open(group, lane)
@@ -88,6 +105,7 @@ private final class RequestLane {
     private let eventLoop: any EventLoop
     private var tapes: ConnectionTapes
     private var nextReport: Scheduled<Void>?
+    private var missed = MissedBeats()
     private var hasBegun = false
     private var isClosed = false
     /// Requests that wait for the connection, by number: those of the admin port, which accepts 128 connections, and
@@ -100,13 +118,14 @@ private final class RequestLane {
     private static let mostWaiting = 1024
 
     init(
-        _ settings: NodeSettings, of topology: Topology, on eventLoop: any EventLoop, logger: Logger,
+        _ settings: NodeSettings, of topology: Topology, on eventLoop: any EventLoop, problems: ProblemLog,
         metrics: any MetricsFactory
     ) {
         self.eventLoop = eventLoop
         commands = RedisClient(
-            of: topology, name: "rollcall-\(settings.worker)-requests", on: eventLoop, logger: logger,
-            scripts: Script.all)
+            of: topology, name: "rollcall-\(settings.worker)-requests", on: eventLoop,
+            logger: problems.logger, scripts: Script.all)
+        commands.onDenied = { problems.denied($0) }
         store = Store(on: commands, settings: settings.store)
         tapes = ConnectionTapes(.requests, metrics)
     }
@@ -124,6 +143,14 @@ private final class RequestLane {
         answerAll(nil)
         return commands.close()
     }
+
+    func look(for incarnation: Incarnation, until end: Timestamp, _ isElsewhere: @escaping () -> Void) {
+        commands.look(for: incarnation, until: end, in: store) { [weak self] in
+            if self?.missed.looked($0) == true { isElsewhere() }
+        }
+    }
+
+    func reconnect(because error: RedisError) { commands.reconnect(because: error) }
 
     /// Calls `body` with the store when there is a connection, or with `nil` if there is none in time.
     func whenConnected(_ body: @escaping (Store?) -> Void) {

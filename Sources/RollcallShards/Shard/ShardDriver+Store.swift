@@ -57,10 +57,8 @@ extension ShardDriver {
             })
     }
 
-    /// Logs a key of another program once, because its session retries with each heartbeat.
     private func warn(of error: RedisError) {
-        guard error.isForeignKey, !hasMetForeignKey else { return }
-        hasMetForeignKey = true
-        logger.warning("a Rollcall key has the wrong type", metadata: ["reason": "\(error)"])
+        guard case .server = error.code, !error.isDenied else { return }
+        problems.warn(error.isForeignKey ? "a Rollcall key has the wrong type" : "Redis refused a command", error)
     }
 }

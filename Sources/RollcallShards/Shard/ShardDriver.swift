@@ -21,12 +21,16 @@ package final class ShardDriver {
     var onAssertAnew: ((AssertionReason) -> Void)?
     /// Called when reads find devices of dead workers.
     var onDeadMet: (([DeadDevice]) -> Void)?
+    /// Called when a connection leads to another server than the worker's heartbeats, with which one.
+    var onSplit: ((String) -> Void)?
+    var split = SplitCheck()
     /// Called for messages to this worker.
     var onNotice: ((WorkerNotice) -> Void)?
 
     let authenticator: (any TokenVerifier)?
     let seats: UserSeats
     let logger: Logger
+    let problems: ProblemLog
     /// The time limit for a connection until its session is welcomed.
     let helloTime: Duration
     /// The metrics of the edge on this loop, if the worker has one.
@@ -35,9 +39,6 @@ package final class ShardDriver {
     /// Where the shard reports its metrics.
     package let factory: any MetricsFactory
     private var metrics: LoopMetrics?
-    var hasMetForeignKey = false
-    /// When a missing right was last logged.
-    private var deniedAt: Instant?
     /// The rules by which tokens of the issuer were refused.
     var refusedTokens: [AuthenticationError.Code: RepeatedProblem] = [:]
     var occupants: [Occupant?] = []
@@ -46,12 +47,13 @@ package final class ShardDriver {
 
     init(
         _ settings: NodeSettings, of topology: Topology, authenticator: (any TokenVerifier)?, seats: UserSeats,
-        on eventLoop: any EventLoop, logger: Logger, metrics factory: any MetricsFactory
+        on eventLoop: any EventLoop, problems: ProblemLog, metrics factory: any MetricsFactory
     ) {
         self.eventLoop = eventLoop
         self.authenticator = authenticator
         self.seats = seats
-        self.logger = logger
+        self.problems = problems
+        logger = problems.logger
         self.factory = factory
         helloTime = settings.shard.hello
         commands = RedisClient(
@@ -73,12 +75,16 @@ package final class ShardDriver {
     func start() {
         commands.onConnect = { [weak self] in self?.onRedisConnected?() }
         commands.onDisconnect = { [weak self] error in self?.onRedisLost?(error) }
-        commands.onDenied = { [weak self] in self?.denied($0) }
-        subscriber.onDenied = { [weak self] in self?.denied($0) }
-        subscriber.onLost = { [weak self] topics in for topic in topics { self?.shell.shard.subscriptionLost(topic) } }
+        commands.onDenied = { [problems] in problems.denied($0) }
+        subscriber.onDenied = { [problems] in problems.denied($0) }
+        subscriber.onDisconnect = { [problems] in problems.warn("a connection for messages lost", $0) }
+        subscriber.onLost = { [weak self] topics in
+            for topic in topics { self?.shell.shard.subscriptionLost(topic) }
+            self?.split.isLooking = false
+        }
         subscriber.onSubscribed = { [weak self] topics in self?.subscribed(topics) }
         subscriber.onMessage = { [weak self] topic, payload in
-            payload.withUnsafeReadableBytes { self?.shell.heard($0, on: topic) }
+            payload.withUnsafeReadableBytes { self?.heard($0, on: topic) }
         }
         commands.start()
         subscriber.start()
@@ -92,15 +98,6 @@ package final class ShardDriver {
         timer?.cancel()
         timer = nil
         return commands.close().and(subscriber.close()).map { _ in }
-    }
-
-    /// A right was revoked while the worker runs. Commands may fail many times a second; this logs once a minute.
-    private func denied(_ error: RedisError) {
-        if let deniedAt, now < deniedAt + .seconds(60) { return }
-        deniedAt = now
-        logger.error(
-            "Redis does not allow what a worker does",
-            metadata: ["reason": "\(error)", "rights": "\(RedisDeployment.rightsFile(ofCluster: commands.isSpread))"])
     }
 
     private static var now: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }

@@ -75,6 +75,13 @@ extension WorkerConfiguration {
                 return error.description
             }
         },
+        Rule(.missing, "redis.prefix", "redis.url") {
+            guard $0.redis.prefix.isEmpty, let database = $0.redis.deployment?.database, database != 0 else {
+                return nil
+            }
+            return "redis.url names database \(database): Redis delivers messages regardless of databases, so workers "
+                + "in two of them would mix up their users. Set redis.prefix, with another value in each database"
+        },
         Rule(.inconsistent, "redis.password_file", "redis.url") {
             guard $0.redis.passwordFile != nil, $0.redis.deployment?.password != nil else { return nil }
             return "redis.url has a password too: remove one of them"

@@ -257,6 +257,9 @@ struct LoadTests {
         #expect(await keys(["auth.previous_secret_file": file]) == ["auth.previous_secret_file"])
         #expect(await keys(["auth.jwks_authority": file]) == ["auth.jwks_authority"])
         #expect(await keys(["edge.host": "0.0.0.0"]) == ["auth.mode"])
+        for url in ["redis://h/1", "rediss://h/1", "redis+unix:///s?db=1", "redis+sentinel://h/m/1"] {
+            #expect(await keys(["redis.url": url]) == ["redis.prefix"], "\(url)")
+        }
         #expect(
             await keys(["redis.url": "redis://:x@127.0.0.1", "redis.password_file": file]) == [
                 "redis.password_file"
@@ -269,7 +272,7 @@ struct LoadTests {
             ["worker.heartbeat": "1s", "worker.lease": "3s"], ["typing.throttle": "2s"], ["typing.throttle": "0"],
             ["typing.throttle": "3s", "typing.expiry": "4s"], ["admin.port": "0", "edge.port": "0"],
             ["presence.grace": "0", "worker.drain": "0"], ["worker.id": String(repeating: "x", count: 64)],
-            ["redis.url": "redis+unix:///run/redis.sock?db=2"],
+            ["redis.url": "redis+unix:///run/redis.sock?db=2", "redis.prefix": "a:"],
             ["edge.origins": " https://a.example , https://b.example"],
             ["edge.public_url": "wss://chat.example/v1/connect"], ["limits.sessions": "1"], ["worker.id": ""],
             ["edge.origins": "*"], ["auth.jwks_url": "http://127.0.0.1:8000/keys"],

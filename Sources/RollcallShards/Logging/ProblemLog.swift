@@ -1,0 +1,40 @@
+// Log lines about problems with Redis that every connection has, and that may repeat many times a second.
+
+internal import Logging
+internal import NIOConcurrencyHelpers
+internal import RollcallRedis
+
+/// Logs each kind of problem of a worker at most once a minute, with the reason that Redis gave.
+final class ProblemLog: Sendable {
+    let logger: Logger
+    private let isOfCluster: Bool
+    private let told = NIOLockedValueBox<[ProblemKind: RepeatedProblem]>([:])
+
+    private struct ProblemKind: Hashable {
+        let message: String
+        let code: RedisError.Code
+    }
+
+    init(_ logger: Logger, ofCluster isOfCluster: Bool) {
+        (self.logger, self.isOfCluster) = (logger, isOfCluster)
+    }
+
+    func warn(_ message: String, _ error: RedisError) {
+        guard isNew(message, error) else { return }
+        logger.warning("\(message)", metadata: ["reason": "\(error)"])
+    }
+
+    /// A right was revoked while the worker runs.
+    func denied(_ error: RedisError) {
+        guard isNew("denied", error) else { return }
+        logger.error(
+            "Redis does not allow what a worker does",
+            metadata: ["reason": "\(error)", "rights": "\(RedisDeployment.rightsFile(ofCluster: isOfCluster))"])
+    }
+
+    private func isNew(_ message: String, _ error: RedisError) -> Bool {
+        told.withLockedValue {
+            $0[ProblemKind(message: message, code: error.code), default: RepeatedProblem()].occurred("", at: .now)
+        }
+    }
+}
