@@ -85,7 +85,7 @@ package.targets += [
         "RollcallShards",
         uses: nio
             + ["RollcallCore", "RollcallModel", "RollcallRedis", "Logging", "Metrics", "NIOSSL", "ServiceLifecycle"]),
-    library("RollcallListener", uses: sockets + ["RollcallModel", "RollcallShards"]),
+    library("RollcallListener", uses: sockets + ["RollcallModel", "RollcallRedis", "RollcallShards"]),
     library("RollcallEdge", uses: worker + ["Crypto"]),
     library(
         "RollcallWorker",

@@ -34,6 +34,12 @@ extension EdgeLoop {
 }
 
 extension EdgeLoop {
+    /// A connection did not begin with an HTTP request: a proxy may be set up wrongly. Scanners do the same.
+    func metNoHTTP() {
+        guard noHTTP.occurred("", at: .now) else { return }
+        logger.info("a connection began with no HTTP method: a proxy that sends the PROXY protocol, or TLS, is refused")
+    }
+
     /// A connection could not be accepted because no descriptor was free: counts and logs it as a problem for the
     /// administrator.
     func ranOutOfFiles(_ error: IOError) {

@@ -36,6 +36,8 @@ final class EdgeLoop {
     /// The counts so far.
     var tally = EdgeTally()
     var limitCounts = LimitCounts()
+    /// Connections that did not begin with an HTTP request.
+    var noHTTP = RepeatedProblem()
     /// Connections that are not sessions, and connections that are backed up, in order of entering that state.
     var waiting: [Waiting] = []
     var backlogs: [Backlog] = []

@@ -18,7 +18,7 @@ package final class EdgeServer: Sendable {
     private let running = NIOLockedValueBox<Running?>(nil)
 
     private struct Running {
-        let listener: any Channel
+        let listeners: [any Channel]
         let loops: EdgeLoops
     }
 
@@ -49,7 +49,7 @@ package final class EdgeServer: Sendable {
 
     /// Starts accepting.
     ///
-    /// - Returns: The listening address, with the port that was picked if the configuration names port 0.
+    /// - Returns: The first address on which it listens, with the port that was picked if the configuration names port 0.
     /// - Throws: ``ListenError`` if it cannot listen there.
     package func start() async throws -> SocketAddress {
         let loops = try await EdgeLoops(group) { [settings, sessions, addresses, makeShard, logger] loop in
@@ -57,12 +57,18 @@ package final class EdgeServer: Sendable {
                 on: loop, settings: settings, sessions: sessions, addresses: addresses, shard: makeShard(loop),
                 logger: logger)
         }
+        var listeners: [any Channel] = []
         do {
-            let listener = try await bootstrap(loops).bind(host: settings.host, port: settings.port).get()
-            running.withLockedValue { $0 = Running(listener: listener, loops: loops) }
-            guard let address = listener.localAddress else { throw ChannelError.unknownLocalAddress }
+            let address = try await Listening.onEach(of: settings.host, port: settings.port, on: group.next()) {
+                let listener = try await bootstrap(loops).bind(to: $0).get()
+                listeners.append(listener)
+                guard let address = listener.localAddress else { throw ChannelError.unknownLocalAddress }
+                return address
+            }
+            running.withLockedValue { [listeners] in $0 = Running(listeners: listeners, loops: loops) }
             return address
         } catch {
+            for listener in listeners { try? await listener.close() }
             await loops.stop()
             throw ListenError(.edge, host: settings.host, port: settings.port, cause: error)
         }
@@ -70,7 +76,7 @@ package final class EdgeServer: Sendable {
 
     /// Stops accepting; open connections are not affected.
     package func stopAccepting() async {
-        try? await running.withLockedValue { $0 }?.listener.close()
+        for listener in running.withLockedValue({ $0 })?.listeners ?? [] { try? await listener.close() }
     }
 
     /// Stops accepting and ends every connection without a close frame. Close connections first for an orderly end.

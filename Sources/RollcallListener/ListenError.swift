@@ -1,6 +1,7 @@
 // Why a worker cannot listen on a port.
 
 import NIOCore
+import RollcallRedis
 
 #if canImport(Glibc)
     import Glibc
@@ -43,7 +44,7 @@ package struct ListenError: Error, CustomStringConvertible {
             case EADDRINUSE: .portTaken
             case EACCES, EPERM: .notPermitted
             case EADDRNOTAVAIL: .noSuchAddress
-            default: cause is SocketAddressError ? .noSuchAddress : .cannotListen
+            default: cause is SocketAddressError || cause is NameLookupFailure ? .noSuchAddress : .cannotListen
             }
     }
 
@@ -56,6 +57,8 @@ package struct ListenError: Error, CustomStringConvertible {
         case .portTaken: return "The \(listener.rawValue) cannot listen on \(place): another program does."
         case .notPermitted:
             return "The \(listener.rawValue) may not listen on \(place): ports below 1024 need a privilege."
+        case .noSuchAddress where underlying is NameLookupFailure:
+            return "The \(listener.rawValue) cannot listen on \(place): \(underlying)."
         case .noSuchAddress:
             return "The \(listener.rawValue) cannot listen on \(place): this machine has no such address."
         case .cannotListen: return "The \(listener.rawValue) cannot listen on \(place): \(underlying)"

@@ -83,11 +83,18 @@ enum TokenInput {
 
 /// For commands that start processes, and must stop them when they are interrupted.
 enum Interruptible {
+    /// The end of the terminal, unless whoever started the program made it ignore that (`nohup`).
+    static let hangup: [UnixSignal] = {
+        let before = signal(SIGHUP, SIG_IGN)
+        signal(SIGHUP, before)
+        return unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) ? [] : [.sighup]
+    }()
+
     /// Does `work`, or cancels it on Ctrl-C, SIGTERM and the end of the terminal, and returns once it has cleaned up.
     ///
     /// - Throws: the exit code for what was missing or failed, which is logged to standard error.
     static func run(as name: String, _ work: @escaping @Sendable () async throws -> Void) async throws {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        let signals = await UnixSignalsSequence(trapping: [.sigint, .sigterm] + hangup)
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await work() }

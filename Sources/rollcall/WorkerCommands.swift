@@ -70,8 +70,8 @@ struct WorkerCommand: AsyncParsableCommand {
         commandName: "worker",
         abstract: "Run a worker, which devices connect to and which keeps their presence and typing in Redis.",
         discussion: """
-            Prints one line to standard output when it is ready. SIGTERM and SIGINT drain it: it sends its devices to \
-            other workers, then exits. Exit codes: 0 after a graceful shutdown, 64 for wrong usage, 69 if it cannot \
+            Prints one line to standard output when it is ready. SIGTERM, SIGINT and SIGHUP drain it: it sends its \
+            devices to other workers, then exits. Exit codes: 0 after a graceful shutdown, 64 for wrong usage, 69 if it cannot \
             serve (a port is taken, or Redis does not answer), 78 for a wrong configuration.
             """)
 
@@ -95,7 +95,7 @@ struct WorkerCommand: AsyncParsableCommand {
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [.init(service: worker, successTerminationBehavior: .gracefullyShutdownGroup)],
-                gracefulShutdownSignals: [.sigterm, .sigint],
+                gracefulShutdownSignals: [.sigterm, .sigint] + Interruptible.hangup,
                 logger: Logger(label: "rollcall.lifecycle") { _ in SwiftLogNoOpLogHandler() }))
         do {
             try await group.run()

@@ -47,8 +47,10 @@ struct HostileInputTests {
         let scales = try await Scales()
         for place in CostlyPlace.all {
             var excess = try await scales.excess(at: place, times: 1, overMarks: true)
-            // Ten times as much, for what else a program that is not optimised does meanwhile.
-            if excess > 10 * CostlyPlace.most { excess = try await scales.excess(at: place, overMarks: true) }
+            // Ten times as much, for what else a program that is not optimised does meanwhile; and again, for other work.
+            for _ in 0..<3 where excess > 10 * CostlyPlace.most {
+                excess = try await scales.excess(at: place, overMarks: true)
+            }
             #expect(excess < 10 * CostlyPlace.most, "\(place): \(excess) µs")
         }
     }

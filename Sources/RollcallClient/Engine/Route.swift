@@ -163,7 +163,8 @@ struct Route {
 
     /// There is no pause until each address was tried.
     private mutating func notReached(_ error: (any Error)?, using random: inout Jitter) -> Next {
-        let reason = RollcallError(.unreachable, "no worker answered", underlying: error)
+        let sentence = (error as? UpgradeRefused).map { "\($0)" } ?? "no worker answered"
+        let reason = RollcallError(.unreachable, sentence, underlying: error)
         var pause = Duration.zero
         if invitation != nil {
             invitation = nil

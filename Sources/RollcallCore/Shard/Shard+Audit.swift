@@ -47,8 +47,10 @@ extension Shard {
         }
         // Writing sessions again one by one could write a tablet in the background before the same user's active phone.
         if Self.hasForgotten(current.map { ($0.user, $0.found) }) { return take() + [.assertAnew(.forgotten)] }
-        for (session, _, agrees, _) in current where !agrees {
-            tally.auditMended += 1
+        for (session, _, agrees, found) in current where !agrees {
+            // A newer session of the device is no damage: its message to this one is on the way, or was lost.
+            let isReplaced = found.record.map { $0.session != self.sessions[session]?.recorder?.name.session } ?? false
+            if !isReplaced { tally.auditMended += 1 }
             // One that was dismissed above may have had this one dropped, to limit the number that linger.
             self.sessions.changeIfPresent(session) { $0.recorder?.drifted() }
             advance(session, at: now)

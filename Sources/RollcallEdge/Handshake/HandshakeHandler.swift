@@ -32,7 +32,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private init(on loop: EdgeLoop, from address: ClientAddress) {
         var limits = NIOHTTPDecoderLimitConfiguration()
-        limits.maxHeaderFieldSize = EdgeSettings.headerBytes / 2
+        limits.maxHeaderFieldSize = EdgeSettings.headerBytes
         limits.maxHeaderListSize = EdgeSettings.headerBytes
         limits.maxHeaderFieldCount = EdgeSettings.headerFields
         let requests = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
@@ -89,6 +89,9 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         switch error {
         case HTTPParserError.headerOverflow, is ByteToMessageDecoderError.PayloadTooLargeError:
             refuse(.tooLong)
+        case HTTPParserError.invalidMethod:
+            loop.metNoHTTP()
+            refuse(.bad("This is not HTTP/1.1. The PROXY protocol is not spoken here."))
         case is HTTPParserError:
             refuse(.bad("This is not HTTP/1.1."))
         default:

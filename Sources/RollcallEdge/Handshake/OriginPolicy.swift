@@ -6,7 +6,8 @@ import RollcallShards
 
 /// Checks the header `Origin`.
 struct OriginPolicy: Sendable {
-    private let allowed: Set<ByteString>
+    private let allowed: [OriginPattern]
+    private let allowsAll: Bool
     private let listensOnLoopback: Bool
     /// Whether only this machine's own pages may connect, under one of its own names. With unproven tokens, being on
     /// this machine is the only proof. A page from elsewhere seems local if its name was made to resolve to this
@@ -14,12 +15,13 @@ struct OriginPolicy: Sendable {
     let isForThisMachine: Bool
 
     /// - Parameters:
-    ///   - origins: Exact origins, such as `https://chat.example.com`, or `*` for all. If empty, a page may connect to
-    ///     its own host, and a page of this machine to an edge on loopback.
+    ///   - origins: ``OriginPattern``s, or `*` for all. If empty, a page may connect to its own host, and a page of
+    ///     this machine to an edge on loopback.
     ///   - host: The host on which the edge listens.
     ///   - trustsTokens: Whether tokens are accepted without proof.
     init(origins: [String], listeningOn host: String, trustsTokens: Bool = false) {
-        allowed = Set(origins.map { ByteString($0.lowercased()) })
+        allowed = origins.compactMap { try? OriginPattern($0) }
+        allowsAll = origins.contains { ByteString($0) == "*" }
         listensOnLoopback = Loopback.contains(host)
         isForThisMachine = trustsTokens && origins.isEmpty
     }
@@ -29,8 +31,8 @@ struct OriginPolicy: Sendable {
     ///   - host: The header `Host`.
     func allows(_ origin: String?, host: String?) -> Bool {
         if isForThisMachine, !Loopback.contains(authority: ByteString(host ?? "")) { return false }
-        guard let origin = origin.map({ ByteString($0.lowercased()) }), !allowed.contains("*") else { return true }
-        guard allowed.isEmpty else { return allowed.contains(origin) }
+        guard let origin = origin.map({ ByteString($0.lowercased()) }), !allowsAll else { return true }
+        guard allowed.isEmpty else { return allowed.contains { $0.matches(origin) } }
         guard let page = Loopback.host(ofOrigin: origin) else { return false }
         if !isForThisMachine, let host, page == Loopback.host(of: ByteString(host.lowercased())) { return true }
         return listensOnLoopback && Loopback.contains(page.string)

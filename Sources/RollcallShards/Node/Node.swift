@@ -233,6 +233,8 @@ package final class Node: Sendable {
     /// The most typists that a message names.
     var typingNames: Int { settings.shard.typing.names }
 
+    package var isDraining: Bool { state.withLockedValue { $0.isLeaving } }
+
     package var isReady: Bool { state.withLockedValue { $0.isReady(at: .now) } }
 
     private var standing: Standing {

@@ -7,6 +7,9 @@ package import RollcallModel
 ///
 /// Every method except ``live()`` throws ``Unavailable`` while Redis is away.
 package protocol OperatorAccess: NodeAccess {
+    /// Whether the worker is about to stop.
+    var isDraining: Bool { get }
+
     /// Whether Redis answers reads but refuses writes.
     var refusesWrites: Bool { get }
 

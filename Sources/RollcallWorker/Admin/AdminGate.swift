@@ -66,7 +66,8 @@ struct AdminGate: RouterMiddleware {
             throw error
         }
         if Self.hasEmptyPart(request.uri.path) { throw AdminProblem(.notFound, "there is nothing at this path") }
-        let response = try await answered { try await next(request, context) }
+        var response = try await answered { try await next(request, context) }
+        if route?.role != nil { response.headers[.keepAlive] = "timeout=\(IdleLimit.longest.nanoseconds / 1_000_000_000)" }
         // POST to presence changes nothing.
         if let route, method != .get, route.role == .operator {
             audit.note(route, AdminCall(request: request, context: context), response.status.code)

@@ -35,7 +35,7 @@ struct AdminRoutes: Sendable {
     var all: [AdminRoute] {
         [
             AdminRoute(.get, "/health", nil) { _ in AdminJSON.response(AdminHealth()) },
-            AdminRoute(.get, "/ready", nil) { _ in try ready() },
+            AdminRoute(.get, "/ready", nil) { try ready($0.query) },
             AdminRoute(.get, "/metrics", .metrics) { _ in try page() },
             AdminRoute(.get, "/live", nil) { _ in LivePage.page.response },
             AdminRoute(.get, "/live/{file}", nil) { try LivePage.named($0.text("file")).response },
@@ -86,8 +86,10 @@ struct AdminRoutes: Sendable {
 }
 
 extension AdminRoutes {
-    private func ready() throws(AdminProblem) -> Response {
-        guard node.isReady else {
+    /// With `?redis=any`, whether this worker alone is ready: where Redis is away from all workers, a balancer that
+    /// removes each of them refuses everybody.
+    private func ready(_ query: AdminQuery) throws(AdminProblem) -> Response {
+        guard try query.has("redis", "any") ? !node.isDraining : node.isReady else {
             let reason =
                 node.refusesWrites
                 ? "Redis has refused writes for too long" : "this worker is stopping, or Redis was away for too long"
@@ -251,6 +253,13 @@ struct AdminQuery {
             if let value = field.value { names.append(try AdminCall.name(value, "the \(name)")) }
         }
         return names
+    }
+
+    /// Whether a parameter is present, which can have this value only.
+    func has(_ name: ByteString, _ only: ByteString) throws(AdminProblem) -> Bool {
+        guard let field = fields.first(where: { $0.name == name }) else { return false }
+        guard field.value == only else { throw AdminProblem(.badRequest, "the \(name) can only be \(only)") }
+        return true
     }
 
     /// Returns a numeric parameter; `nil` if it is absent.

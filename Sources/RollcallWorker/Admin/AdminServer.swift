@@ -8,6 +8,7 @@ package import NIOCore
 import NIOPosix
 import NIOSSL
 package import RollcallListener
+import RollcallRedis
 package import RollcallShards
 import ServiceLifecycle
 
@@ -21,9 +22,6 @@ package struct AdminServer: Service {
     private let certificate: CertificateKeeper?
     private let logger: Logger
     private let listening: @Sendable (SocketAddress) async -> Void
-
-    /// How long a connection may send nothing, between two requests or within one.
-    private static let idle = TimeAmount.seconds(10)
 
     /// How long shutdown waits for requests in progress.
     private static let farewell = Duration.seconds(2)
@@ -103,31 +101,60 @@ package struct AdminServer: Service {
     ///
     /// - Throws: ``ListenError`` if it cannot listen on the configured address.
     package func run() async throws {
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask { [tokens] in await tokens.run() }
+            defer { tasks.cancelAll() }
+            try await serve()
+        }
+    }
+
+    private func serve() async throws {
+        let connections = AdminConnections(most: OpenFileLimit.adminConnections)
+        try await withThrowingTaskGroup { tasks in
+            do {
+                let address = try await Listening.onEach(
+                    of: configuration.host, port: configuration.port, on: group.next()
+                ) { address in
+                    let (bound, report) = AsyncThrowingStream<SocketAddress, any Error>.makeStream()
+                    tasks.addTask {
+                        let application = application(on: address, connections) { report.yield($0) }
+                        let result = await Result { try await application.run() }
+                        report.finish(throwing: result.failure)
+                    }
+                    for try await address in bound { return address }
+                    throw CancellationError()
+                }
+                await listening(address)
+            } catch  where error is IOError || error is SocketAddressError || error is NameLookupFailure {
+                tasks.cancelAll()
+                throw ListenError(.admin, host: configuration.host, port: configuration.port, cause: error)
+            }
+            try await tasks.waitForAll()
+        }
+    }
+
+    private func application(
+        on address: SocketAddress, _ connections: AdminConnections,
+        listening: @escaping @Sendable (SocketAddress) -> Void
+    ) -> Application<ASCIIHeads<RouterResponder<AdminContext>>> {
         let certificate = certificate
-        let application = Application(
+        return Application(
             responder: responder,
             server: HTTPServerBuilder { responder in
                 AdminChannel(
-                    base: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: Self.idle)),
+                    base: HTTP1Channel(
+                        responder: responder,
+                        configuration: .init(additionalChannelHandlers: [IdleLimit(connections)])),
                     certificate: certificate)
             },
             configuration: ApplicationConfiguration(
-                address: .hostname(configuration.host, port: configuration.port),
-                availableConnectionsDelegate: .maximum(OpenFileLimit.adminConnections, logger: logger)),
+                address: .hostname(address.ipAddress ?? configuration.host, port: address.port ?? 0),
+                availableConnectionsDelegate: connections),
             onServerRunning: { channel in
                 await keepAccepting(channel)
-                if let address = channel.localAddress { await listening(address) }
+                if let address = channel.localAddress { listening(address) }
             },
             eventLoopGroupProvider: .shared(group), logger: logger)
-        do {
-            try await withThrowingTaskGroup { tasks in
-                tasks.addTask { [tokens] in await tokens.run() }
-                defer { tasks.cancelAll() }
-                try await application.run()
-            }
-        } catch  where error is IOError || error is SocketAddressError {
-            throw ListenError(.admin, host: configuration.host, port: configuration.port, cause: error)
-        }
     }
 
     /// Keeps the listener open when no file descriptor is free. The library would treat a failed accept as the

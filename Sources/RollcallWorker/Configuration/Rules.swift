@@ -1,5 +1,6 @@
 // Rules between values, each with the reason that an operator reads.
 
+internal import RollcallEdge
 package import RollcallRedis
 public import RollcallShards
 
@@ -140,6 +141,16 @@ extension WorkerConfiguration {
     ]
 
     private static let addressRules: [Rule] = [
+        Rule(.malformed, "edge.origins") {
+            for origin in $0.edge.origins where origin != "*" {
+                do throws(InvalidOrigin) {
+                    _ = try OriginPattern(origin)
+                } catch {
+                    return "\(origin) is no origin of a page: \(error)"
+                }
+            }
+            return nil
+        },
         Rule(.inconsistent, "admin.port", "edge.port", "admin.host", "edge.host") {
             guard $0.admin.port == $0.edge.port, $0.admin.host == $0.edge.host, $0.admin.port != 0 else { return nil }
             return "edge.port is the same: each needs its own port"

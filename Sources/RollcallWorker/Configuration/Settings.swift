@@ -53,9 +53,7 @@ extension WorkerConfiguration {
         .duration("edge.ping", \.edge.ping, in: .milliseconds(100)...(.seconds(600))),
         .optional("edge.certificate", \.edge.certificate, aFile),
         .optional("edge.private_key", \.edge.privateKey, aFile),
-        .list(
-            "edge.origins", \.edge.origins,
-            "origins separated by commas, each like https://example.org, without a path, or *", where: isOrigin),
+        .list("edge.origins", \.edge.origins, "origins separated by commas", where: { !$0.isEmpty }),
         .list(
             "edge.trusted_proxies", \.edge.trustedProxies,
             "addresses and networks separated by commas, such as 10.0.0.5, 10.0.0.0/8 or fd00::/8",
@@ -155,10 +153,6 @@ extension WorkerConfiguration {
         let authority = String(text[start...].prefix { !"/?#".contains($0) })
         guard !authority.contains("@") else { return false }
         return text.hasPrefix("https://") || Loopback.contains(authority: ByteString(authority))
-    }
-
-    private static func isOrigin(_ text: String) -> Bool {
-        text == "*" || isURL(text, schemes: ["http", "https"]) && text.count { $0 == "/" } == 2
     }
 
     /// Whether a `redis.url` contains a password.

@@ -40,7 +40,7 @@ package struct Finding: Codable, Hashable, Sendable {
 
 /// The checks, in the order of the report. The names are stable: programs match on them.
 package enum Check: String, Codable, CaseIterable, Sendable {
-    case configuration, authentication, files, redis, version, role, eviction, rights, latency, clock
+    case configuration, authentication, files, redis, version, role, eviction, clients, rights, latency, clock
     case openFiles = "open_files"
     case ports
 
@@ -136,6 +136,8 @@ package enum Doctor {
 }
 
 extension Result where Failure == any Error {
+    var failure: (any Error)? { if case .failure(let error) = self { error } else { nil } }
+
     /// The result of asynchronous work.
     package init(_ work: () async throws -> Success) async {
         do {

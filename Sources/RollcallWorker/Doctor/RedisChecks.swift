@@ -36,6 +36,8 @@ struct RedisReadings: Sendable {
     var info: Reading<[String: String]>
     /// The reply to `ROLE`: the role, and what belongs to it.
     var role: Reading<[String]>
+    /// `maxmemory-clients`; empty if this Redis does not have it.
+    var clientMemory: Reading<String>
     /// The rights that a worker would lack.
     var shortfall: Reading<Shortfall>
     var roundTrips: Reading<[Duration]>
@@ -48,6 +50,9 @@ extension RedisReadings {
         info = await visit.ask("INFO").reading(right: "info") { $0.text.map { Self.facts($0.string) } }
         role = await visit.ask("ROLE").reading(right: "role") { value in
             value.array?.map { $0.text?.string ?? $0.integer.map { "\($0)" } ?? "\($0.array?.count ?? 0)" }
+        }
+        clientMemory = await visit.ask("CONFIG", "GET", "maxmemory-clients").reading(right: "config|get") {
+            $0.array.map { $0.last?.text?.string ?? "" }
         }
         roundTrips = await Self.roundTrips(visit)
         clock = await Self.clock(visit)
@@ -131,7 +136,7 @@ struct RedisChecks {
     /// How long a token stays valid after its expiry; `nil` if tokens are not checked.
     var leeway: Duration?
 
-    var findings: [Finding] { [version, role, eviction, rights, latency, clock] }
+    var findings: [Finding] { [version, role, eviction, clients, rights, latency, clock] }
 
     private var version: Finding {
         readings.info.judged(.version) { info in
@@ -197,6 +202,26 @@ struct RedisChecks {
                 "\(policy): to make room it deletes keys\(evicted == "0" ? "" : " (\(evicted) keys are gone already)")."
                     + " Then connected users appear offline or members cannot join, without any error",
                 advice: advice)
+        }
+    }
+
+    /// Redis disconnects those of its clients that take the most memory, and tells nobody why.
+    private var clients: Finding {
+        let evicted = (try? readings.info.get())?["evicted_clients"] ?? "0"
+        let advice = "CONFIG SET maxmemory-clients 0, and the same in redis.conf, or a limit that no worker meets"
+        guard evicted == "0" else {
+            return Finding(
+                .clients, .warning,
+                "Redis has disconnected \(evicted) clients to free memory (maxmemory-clients), workers perhaps among them",
+                advice: advice)
+        }
+        return readings.clientMemory.judged(.clients) { limit in
+            ["", "0"].contains(limit)
+                ? Finding(.clients, .ok, "Redis disconnects no clients to free memory")
+                : Finding(
+                    .clients, .warning,
+                    "maxmemory-clients is \(limit): above it Redis disconnects clients, those with the most subscriptions first",
+                    advice: advice)
         }
     }
 

@@ -27,6 +27,10 @@ struct AdminTests {
             #expect(unready.status == 503)
             #expect(unready.problem == "unavailable")
             #expect(unready.headers["retry-after"] == "1")
+            #expect(try await ask("GET", "/ready?redis=any").status == 200, "without Redis")
+            #expect(try await ask("GET", "/ready?redis=none").status == 400)
+            node.change { $0.isDraining = true }
+            #expect(try await ask("GET", "/ready?redis=any").status == 503)
         }
     }
 

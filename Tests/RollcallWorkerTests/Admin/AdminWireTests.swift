@@ -85,6 +85,22 @@ struct AdminWireTests {
         }
     }
 
+    @Test("connections that a pool keeps after an authorised request give way to others", .timeLimit(.minutes(1)))
+    func pooled() async throws {
+        try await withAdmin { ask in
+            var pool: [RawClient] = []
+            for path in ["/health"] + Array(repeating: "/v1/presence?user=a", count: 140) {
+                let client = try RawClient(port: ask.port)
+                try await client.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                let head = try await client.readHead()
+                #expect(head.contains("Keep-Alive: timeout=75") == (path != "/health"))
+                pool.append(client)
+            }
+            #expect(try await ask("GET", "/health").status == 200)
+            withExtendedLifetime(pool) {}
+        }
+    }
+
     /// Stops like a worker that has nothing else to do.
     private struct UntilStopped: Service {
         let server: AdminServer

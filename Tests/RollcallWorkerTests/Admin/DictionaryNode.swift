@@ -16,11 +16,14 @@ final class DictionaryNode: OperatorAccess {
         var done: [String] = []
         var isReady = true
         var refusesWrites = false
+        var isDraining = false
         /// The error that every call throws, if any.
         var failure: (any Error)?
     }
 
     private let state = NIOLockedValueBox(State())
+
+    var isDraining: Bool { state.withLockedValue { $0.isDraining } }
 
     var refusesWrites: Bool { state.withLockedValue { $0.refusesWrites } }
 

@@ -168,8 +168,8 @@ struct LoadTests {
             ("redis.url", "http://localhost", .malformed), ("redis.url", "rediss+unix:///s", .malformed),
             ("edge.host", "", .outOfRange), ("edge.host", "a b", .outOfRange),
             ("edge.public_url", "http://a", .outOfRange),
-            ("edge.public_url", "wss://", .outOfRange), ("edge.origins", "https://a.example/", .outOfRange),
-            ("edge.origins", "**", .outOfRange), ("auth.mode", "JWT", .malformed), ("log.format", "xml", .malformed),
+            ("edge.public_url", "wss://", .outOfRange), ("edge.origins", "https://a.example/", .malformed),
+            ("edge.origins", "**", .malformed), ("auth.mode", "JWT", .malformed), ("log.format", "xml", .malformed),
             ("conversations.default", "", .malformed), ("typing.expiry", "9s", .outOfRange),
             ("limits.sessions", "2000000", .outOfRange), ("limits.message_rate", "0", .outOfRange),
         ])

@@ -15,7 +15,7 @@ struct RedisChecksTests {
             "cluster_enabled": "0",
         ]
         return RedisReadings(
-            user: "rollcall", info: .success(healthy.merging(facts) { $1 }), role: .success(role),
+            user: "rollcall", info: .success(healthy.merging(facts) { $1 }), role: .success(role), clientMemory: .success("0"),
             shortfall: .success(Shortfall()), roundTrips: .success(Array(repeating: .microseconds(80), count: 100)),
             clock: .success(.init(ahead: .milliseconds(1), uncertainty: .milliseconds(2))))
     }
@@ -62,6 +62,16 @@ struct RedisChecksTests {
         #expect(finding(.eviction, evicting).found.contains("7 keys are gone already"))
         let idle = readings(["maxmemory_policy": "allkeys-lru", "maxmemory": "0"])
         #expect(finding(.eviction, idle).verdict == .warning)
+    }
+
+    @Test("a limit of the clients' memory is a warning, and so are clients that met it")
+    func clients() {
+        #expect(finding(.clients, readings(["evicted_clients": "3"])).found.contains("disconnected 3 clients"))
+        var readings = readings()
+        for (limit, verdict) in [("", Finding.Verdict.ok), ("0", .ok), ("5%", .warning), ("1048576", .warning)] {
+            readings.clientMemory = .success(limit)
+            #expect(finding(.clients, readings).verdict == verdict, "\(limit)")
+        }
     }
 
     /// Regression: the doctor's own user, created as on its page, was reported to lack nearly all rights.

@@ -109,7 +109,7 @@ struct EdgeHandshakeTests {
     func bounds() async throws {
         let long = String(repeating: "a", count: 9000)
         let requests = [
-            TestEdge.request(extra: "X-Long: \(long)\r\n"), "GET /\(long)\(long) HTTP/1.1\r\n",
+            TestEdge.request(extra: "X-Long: \(long)\(long)\r\n"), "GET /\(long)\(long) HTTP/1.1\r\n",
             TestEdge.request(extra: (0..<200).map { "X-\($0): 1\r\n" }.joined()),
             TestEdge.request(extra: (0..<5).map { "X-\($0): \(long.prefix(4000))\r\n" }.joined()),
             "GET / HTTP/1.1\r\n\(long)\(long)",
@@ -119,6 +119,7 @@ struct EdgeHandshakeTests {
                 let status = try await status(of: request, from: edge)
                 #expect(status == 431, "\(request.prefix(40))")
             }
+            #expect(try await self.status(of: TestEdge.request(extra: "Cookie: \(long)\r\n"), from: edge) == 101)
         }
     }
 

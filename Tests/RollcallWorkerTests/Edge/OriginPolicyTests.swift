@@ -25,6 +25,44 @@ struct OriginPolicyTests {
         }
     }
 
+    @Test(
+        "an entry matches what browsers send, in whatever spelling",
+        arguments: [
+            ("https://example.org:443", ["https://example.org"], ["https://example.org:8443", "http://example.org"]),
+            ("http://EXAMPLE.org:80", ["http://example.org"], ["https://example.org"]),
+            ("https://Bücher.example", ["https://xn--bcher-kva.example"], ["https://bucher.example"]),
+            ("http://[0:0::1]:3000", ["http://[::1]:3000"], ["http://[::1]", "http://[::2]:3000"]),
+            ("capacitor://localhost", ["capacitor://localhost"], ["ionic://localhost", "http://localhost"]),
+            ("tauri://localhost", ["tauri://localhost"], ["tauri://localhost:80"]),
+            ("chrome-extension://abcdefghijklmnop", ["chrome-extension://abcdefghijklmnop"], ["chrome-extension://x"]),
+            (
+                "https://*.Example.org", ["https://a.example.org", "https://a.b.example.org"],
+                [
+                    "https://example.org", "https://.example.org", "https://aexample.org", "http://a.example.org",
+                    "https://a.example.org:8443", "https://a.example.org.evil.example", "https://evil/x.example.org",
+                    "https://evil:1@a.example.org",
+                ]
+            ),
+            ("https://*.example.org:8443", ["https://a.example.org:8443"], ["https://a.example.org"]),
+        ])
+    func spellings(entry: String, same: [String], others: [String]) {
+        let policy = OriginPolicy(origins: [entry], listeningOn: "0.0.0.0")
+        for origin in same { #expect(policy.allows(origin, host: nil), "\(origin)") }
+        for origin in others { #expect(!policy.allows(origin, host: nil), "\(origin)") }
+    }
+
+    @Test(
+        "what no origin can equal is refused",
+        arguments: [
+            "null", "file://", "file:///x", "https://", "example.org", "https:example.org", "https://example.org/",
+            "https://example.org/x", "https://me@example.org", "https://example.org:", "https://example.org:99999",
+            "https://*", "https://a.*.example.org", "https://a*.example.org", "https://exa mple.org",
+            "https://127.1", "https://[::g]", "1https://example.org", "https://a%20b", "",
+        ])
+    func impossible(entry: String) {
+        #expect(throws: InvalidOrigin.self) { try OriginPattern(entry) }
+    }
+
     @Test("a star permits all origins")
     func star() {
         #expect(OriginPolicy(origins: ["*"], listeningOn: "0.0.0.0").allows("https://any.example", host: "b.example"))
