@@ -9,6 +9,17 @@ extension Fault {
     static let redisFaults =
         [killedAndEmpty, oldSnapshot, sleeping, paused, killedSubscribers, killedCommands]
         + [flushed, scriptsFlushed, slowSubscriber, noMemory, noClients, replica] + refusedWritesFaults
+        + [
+            split("commands") { try await $0.everyWay { try await $0.cut(.reset, .commands) } },
+            split("messages") { try await $0.everyWay { try await $0.cut(.reset, .subscribers) } },
+            split("one event loop's messages") { stage in
+                let clients = try await stage.redis.cli("CLIENT", "LIST", "TYPE", "pubsub").split(separator: "\n")
+                for name in ["w0-hears", "w1-hears"] {
+                    let id = clients.first { $0.contains(name) }?.prefix { $0 != " " }.dropFirst(3)
+                    try await stage.redis.cli("CLIENT", "KILL", "ID", String(id ?? ""))
+                }
+            },
+        ]
 
     private static let killedAndEmpty = Fault(.redis, "killed (-9), back empty after 10 s", on: [.server]) { stage in
         try await stage.outage(Outage(losesData: true)) {
@@ -16,6 +27,20 @@ extension Fault {
         } end: {
             try await Task.sleep(for: .seconds(10))
             try await stage.startRedis()
+        }
+    }
+
+    /// Another, empty Redis is at the address from now on, and the first goes on with all connections that are not cut.
+    private static func split(_ name: String, cut: @escaping @Sendable (Stage) async throws -> Void) -> Fault {
+        Fault(.redis, "another Redis at its address, \(name) cut", on: [.server]) { stage in
+            let other = try await RedisServer()
+            try await stage.outage(Outage(losesData: true)) {
+                try await stage.everyWay { try await $0.aim(at: other.port) }
+                try await cut(stage)
+            } end: {
+                try await Task.sleep(for: .seconds(10))
+            }
+            withExtendedLifetime(other) {}
         }
     }
 

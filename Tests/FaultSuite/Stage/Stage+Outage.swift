@@ -40,15 +40,19 @@ extension Stage {
         look(until: ended + settings.lease + .seconds(2))
     }
 
+    func everyWay(_ body: (Ways) async throws -> Void) async throws {
+        for host in hosts { try await body(host.toRedis) }
+    }
+
     /// Kills Redis as a crash would. Proxies stop forwarding to its port, which another program may soon use.
     func killRedis() async throws {
-        for host in hosts { try await host.toRedis.aim(at: nil) }
+        try await everyWay { try await $0.aim(at: nil) }
         try await redis.kill()
     }
 
     /// Restarts Redis, and lets all proxies forward to it.
     func startRedis(with snapshot: RedisControl.Snapshot? = nil) async throws {
         let port = try await redis.start(with: snapshot)
-        for host in hosts { try await host.toRedis.aim(at: port) }
+        try await everyWay { try await $0.aim(at: port) }
     }
 }
