@@ -6,7 +6,8 @@ set -eu
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 server=
-trap '[ -z "$server" ] || { kill "$server"; wait "$server" || true; }; rm -rf "$folder"' EXIT
+others=
+trap '[ -z "$server$others" ] || { kill $others $server; wait || true; }; rm -rf "$folder"' EXIT
 step() { echo "deploy: $*"; }
 
 step secrets, twice
@@ -29,6 +30,31 @@ timeout 10 sh -c "until redis-cli -p $port --user default --pass admin --no-auth
 .build/release/rollcall doctor --config Config/worker.yaml --set "redis.url=redis://rollcall@127.0.0.1:$port" \
     --set "redis.password_file=$folder/password" --set "auth.secret_file=$folder/secrets/jwt_secret" \
     --set edge.port=0 --set admin.port=0
+
+step HAProxy, before a worker whose Redis is away for 60 s
+# As it is shipped, but for the names and ports of its network.
+sed "/^resolvers/,/^$/d; s| resolvers containers init-addr none||; s|:8443 .*|127.0.0.1:$((port + 1))|
+    s|-template worker 32 worker:8080| w1 127.0.0.1:$((port + 2))|; s|check port 8081|check port $((port + 3))|" \
+    Config/haproxy.cfg >"$folder/haproxy.cfg"
+.build/release/rollcall worker --set "redis.url=redis://rollcall@127.0.0.1:$port" --set auth.mode=insecure \
+    --set "redis.password_file=$folder/password" --set "edge.port=$((port + 2))" --set "admin.port=$((port + 3))" \
+    >/dev/null 2>&1 &
+others="$others $!"
+haproxy -f "$folder/haproxy.cfg" >/dev/null &
+others="$others $!"
+answer() {
+    curl -s -o /dev/null -m 1 -w '%{http_code}' -H 'Connection: Upgrade' -H 'Upgrade: websocket' \
+        -H 'Sec-WebSocket-Version: 13' -H "Sec-WebSocket-Key: $(head -c 16 /dev/urandom | base64)" \
+        "http://127.0.0.1:$((port + 1))/v1/connect" || true
+}
+for i in 1 2 3 4 5 6 7 8 9 10; do [ "$(answer)" = 101 ] && break || sleep 1; done
+kill "$server"
+wait "$server" || true
+server=
+for i in $(seq 60); do
+    got=$(answer)
+    [ "$got" = 101 ] || { echo "after $i s without Redis, HAProxy answered $got" >&2; exit 1; }
+done
 
 step the installed unit
 DESTDIR=$folder/root scripts/install .build/release/rollcall

@@ -26,7 +26,7 @@ package enum Listening {
         let found =
             ByteString(host).isWord("localhost")
             ? try ["127.0.0.1", "::1"].map { try SocketAddress(ipAddress: $0, port: port) }
-            : try await NameLookups.shared.addresses(of: host, port: port, within: .seconds(10), on: loop).get()
+            : try await NameLookups.addresses(of: host, port: port, within: .seconds(10), on: loop).get()
         var (first, absent): (SocketAddress?, (any Error)?)
         for (index, address) in found.enumerated() where found.firstIndex(of: address) == index {
             var address = address

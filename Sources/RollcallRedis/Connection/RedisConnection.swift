@@ -93,7 +93,8 @@ package final class RedisConnection {
     var tally = ConnectionTally()
     /// Whether there is a working connection: authenticated, and Redis is not loading its data.
     private(set) var isReady = false
-    /// Why there is no connection at this moment; `nil` while connected, and before the first attempt has failed.
+    /// Why there is no connection at this moment; `nil` while connected, and during the first attempt, unless that still
+    /// looks up the host's name.
     private(set) var lastError: RedisError?
     /// The event loop's own time, in ticks. A stall of the loop counts as one tick, even a long one, and afterwards the
     /// loop first reads what waits in its sockets. The loop's own stall is therefore never mistaken for a silent peer.
@@ -174,8 +175,8 @@ extension RedisConnection {
         guard user != nil else { return _ = close(.closed) }
         state = .connecting
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        if lastError == nil, case .host(let host, _) = endpoint.location.address {
-            lastError = RedisError(.connectFailed, "looking up \(host): no answer yet")
+        if lastError == nil, let name = endpoint.name {
+            lastError = RedisError(.connectFailed, "looking up \(name): no answer yet")
         }
         endpoint.resolved(on: eventLoop).and(endpoint.addresses(on: eventLoop)).flatMap { resolved, addresses in
             bound.value.dial(resolved.0, resolved.1, addresses)
@@ -211,9 +212,7 @@ extension RedisConnection {
         let channel =
             switch location.address {
             case .host(let host, let port):
-                bootstrap.resolver(
-                    KnownAddresses(addresses: found.filter { !useless.contains($0) }, eventLoop: eventLoop)
-                ).connect(host: host, port: port)
+                bootstrap.connect(to: host, port, at: found.filter { !useless.contains($0) }, on: eventLoop)
             case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
             }
         return channel.map { _ in }

@@ -74,9 +74,15 @@ package struct Endpoint: Sendable {
         }
     }
 
+    /// The host's name; `nil` if it is an address or a path.
+    var name: String? {
+        guard case .host(let host, _) = location.address else { return nil }
+        return (try? SocketAddress(ipAddress: host, port: 0)) == nil ? host : nil
+    }
+
     /// Looks up the addresses of the host; none for a Unix socket.
     func addresses(on eventLoop: any EventLoop) -> EventLoopFuture<[SocketAddress]> {
         guard case .host(let host, let port) = location.address else { return eventLoop.makeSucceededFuture([]) }
-        return NameLookups.shared.addresses(of: host, port: port, within: lookUpTime, on: eventLoop)
+        return NameLookups.addresses(of: host, port: port, within: lookUpTime, on: eventLoop)
     }
 }

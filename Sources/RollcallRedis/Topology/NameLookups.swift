@@ -4,7 +4,7 @@
 import Dispatch
 import NIOConcurrencyHelpers
 package import NIOCore
-import NIOPosix
+package import NIOPosix
 
 #if canImport(Glibc)
     import Glibc
@@ -14,44 +14,16 @@ import NIOPosix
     import Darwin
 #endif
 
-/// The look-ups of this process. All who ask for a name at the same time share one. Each runs on threads of its own, so
-/// that it waits for no other one. Usable from any thread.
-package final class NameLookups: Sendable {
-    package static let shared = NameLookups()
-
-    private typealias Family = Int32
-    private typealias Answer = Result<[SocketAddress], NameLookupFailure>
-
-    /// A look-up under way: one call of the resolver for each family of addresses.
-    private struct LookUp {
-        let number: Int
-        let begun = NIODeadline.now()
-        var answers: [Family: Answer] = [:]
-        var waiting: [EventLoopPromise<[SocketAddress]>] = []
-
-        /// The addresses of both families; the failure if neither has any.
-        var answer: Answer {
-            let found = [AF_INET6, AF_INET].flatMap { (try? answers[$0]?.get()) ?? [] }
-            return found.isEmpty ? answers[AF_INET] ?? .success([]) : .success(found)
-        }
-    }
-
-    private struct State {
-        var lookUps: [RedisLocation.Address: LookUp] = [:]
-        var count = 0
-    }
-
-    /// How long the addresses of one family wait for those of the other (RFC 8305 §3).
-    private static let delay = DispatchTimeInterval.milliseconds(50)
-
-    private let state = NIOLockedValueBox(State())
+/// The look-ups of this process. All who ask for a name at the same time share one, and none waits for another. Usable
+/// from any thread.
+package enum NameLookups {
+    private static let last = NIOLockedValueBox<[RedisLocation.Address: LookUp]>([:])
 
     /// Returns the addresses of a host.
     ///
-    /// - Parameter limit: how long to wait. An older look-up of the same name, which would have failed by now, is left
-    ///   behind.
+    /// - Parameter limit: how long to wait. A look-up that is under way for longer is left behind.
     /// - Returns: a future on this event loop, which may fail with ``NameLookupFailure``.
-    package func addresses(
+    package static func addresses(
         of host: String, port: Int, within limit: Duration, on eventLoop: any EventLoop
     ) -> EventLoopFuture<[SocketAddress]> {
         if let address = try? SocketAddress(ipAddress: host, port: port) {
@@ -62,45 +34,76 @@ package final class NameLookups: Sendable {
             promise.fail(NameLookupFailure(name: host, reason: "no answer within \(limit)"))
         }
         promise.futureResult.whenComplete { _ in late.cancel() }
-        let name = RedisLocation.Address.host(host, port: port)
-        let begun: Int? = state.withLockedValue { state in
-            let isNew = state.lookUps[name].map { .now() - $0.begun >= TimeAmount(limit) } ?? true
-            if isNew {
-                state.count += 1
-                state.lookUps[name] = LookUp(number: state.count)
-            }
-            state.lookUps[name]?.waiting.append(promise)
-            return isNew ? state.count : nil
-        }
-        for family in begun == nil ? [] : [AF_INET, AF_INET6] {
-            DispatchQueue(label: "rollcall-lookup").async {
-                let answer = Self.ask(for: family, of: host, port: port)
-                self.answered(answer, for: family, of: name, in: begun ?? 0)
-            }
+        last.withLockedValue { last in
+            let name = RedisLocation.Address.host(host, port: port)
+            let current = last[name].flatMap { $0.isUnderWay(for: limit) ? $0 : nil } ?? LookUp(of: host, port: port)
+            last[name] = current
+            current.wait(promise)
         }
         return promise.futureResult
     }
+}
 
-    private func answered(_ answer: Answer, for family: Family, of name: RedisLocation.Address, in number: Int) {
-        let isComplete = state.withLockedValue { state in
-            guard state.lookUps[name]?.number == number else { return false }
-            state.lookUps[name]?.answers[family] = answer
-            return state.lookUps[name]?.answers.count == 2
+/// One look-up: a call of the resolver for each family of addresses, each on a thread of its own.
+private final class LookUp: Sendable {
+    private typealias Answer = Result<[SocketAddress], NameLookupFailure>
+
+    private struct State {
+        var answers: [Int32: Answer] = [:]
+        var waiting: [EventLoopPromise<[SocketAddress]>] = []
+        var isOver = false
+
+        /// The addresses of both families; the failure if neither has any.
+        var answer: Answer {
+            let found = [AF_INET6, AF_INET].flatMap { (try? answers[$0]?.get()) ?? [] }
+            return found.isEmpty ? answers[AF_INET] ?? .success([]) : .success(found)
         }
-        if isComplete { return end(name, number) }
-        guard case .success = answer else { return }
-        DispatchQueue.global().asyncAfter(deadline: .now() + Self.delay) { self.end(name, number) }
     }
 
-    private func end(_ name: RedisLocation.Address, _ number: Int) {
-        let lookUp = state.withLockedValue { state in
-            state.lookUps[name]?.number == number ? state.lookUps.removeValue(forKey: name) : nil
+    /// How long the addresses of one family wait for those of the other (RFC 8305 §3).
+    private static let delay = DispatchTimeInterval.milliseconds(50)
+
+    private let begun = NIODeadline.now()
+    private let state = NIOLockedValueBox(State())
+
+    init(of host: String, port: Int) {
+        for family in [AF_INET, AF_INET6] {
+            DispatchQueue(label: "rollcall-lookup").async {
+                self.answered(Self.ask(for: family, of: host, port: port), for: family)
+            }
         }
-        guard let lookUp else { return }
-        for promise in lookUp.waiting { promise.completeWith(lookUp.answer.mapError { $0 as any Error }) }
     }
 
-    private static func ask(for family: Family, of host: String, port: Int) -> Answer {
+    func isUnderWay(for limit: Duration) -> Bool {
+        !state.withLockedValue { $0.isOver } && .now() - begun < TimeAmount(limit)
+    }
+
+    func wait(_ promise: EventLoopPromise<[SocketAddress]>) {
+        let isOver = state.withLockedValue { state in
+            state.waiting.append(promise)
+            return state.isOver
+        }
+        if isOver { end() }
+    }
+
+    private func answered(_ answer: Answer, for family: Int32) {
+        let count = state.withLockedValue { state in
+            state.answers[family] = answer
+            return state.answers.count
+        }
+        if count == 2 { return end() }
+        if case .success = answer { DispatchQueue.global().asyncAfter(deadline: .now() + Self.delay) { self.end() } }
+    }
+
+    private func end() {
+        let (answer, waiting) = state.withLockedValue { state in
+            defer { (state.waiting, state.isOver) = ([], true) }
+            return (state.answer, state.waiting)
+        }
+        for promise in waiting { promise.completeWith(answer.mapError { $0 as any Error }) }
+    }
+
+    private static func ask(for family: Int32, of host: String, port: Int) -> Answer {
         var hints = addrinfo()
         hints.ai_family = family
         hints.ai_protocol = Int32(IPPROTO_TCP)
@@ -108,16 +111,14 @@ package final class NameLookups: Sendable {
         let code = getaddrinfo(host, nil, &hints, &first)
         guard code == 0 else { return .failure(.init(name: host, reason: String(cString: gai_strerror(code)))) }
         defer { freeaddrinfo(first) }
-        var found: [SocketAddress] = []
-        for entry in sequence(first: first, next: { $0?.pointee.ai_next }) {
-            guard let address = entry?.pointee.ai_addr else { break }
+        let found = sequence(first: first) { $0?.pointee.ai_next }.compactMap { $0?.pointee.ai_addr }.map { address in
             let place = UnsafeRawPointer(address)
-            var next =
+            var found =
                 family == AF_INET
                 ? SocketAddress(place.loadUnaligned(as: sockaddr_in.self), host: host)
                 : SocketAddress(place.loadUnaligned(as: sockaddr_in6.self), host: host)
-            next.port = port
-            found.append(next)
+            found.port = port
+            return found
         }
         return .success(found)
     }
@@ -131,8 +132,16 @@ package struct NameLookupFailure: Error, CustomStringConvertible {
     package var description: String { "looking up \(name): \(reason)" }
 }
 
-/// Addresses that are known already, for NIO, which tries several of them in turn (RFC 8305).
-struct KnownAddresses: Resolver, Sendable {
+extension ClientBootstrap {
+    /// Connects to one of these addresses of a host; tries several in turn (RFC 8305).
+    package func connect(
+        to host: String, _ port: Int, at addresses: [SocketAddress], on eventLoop: any EventLoop
+    ) -> EventLoopFuture<any Channel> {
+        resolver(KnownAddresses(addresses: addresses, eventLoop: eventLoop)).connect(host: host, port: port)
+    }
+}
+
+private struct KnownAddresses: Resolver, Sendable {
     let addresses: [SocketAddress]
     let eventLoop: any EventLoop
 

@@ -9,7 +9,7 @@ package struct RedisVisit: Sendable {
     private let connection: NIOLoopBound<CommandConnection>
     private let eventLoop: any EventLoop
 
-    /// Connects, once.
+    /// Connects, once to each address of the host.
     ///
     /// - Parameter timeout: how long finding the server, and connecting to it, may each take. A Redis that accepts the
     ///   connection and sends nothing has three more seconds.
@@ -25,7 +25,9 @@ package struct RedisVisit: Sendable {
                 to: topology.endpoint(at: address), name: "rollcall-visit", on: eventLoop, logger: logger,
                 settings: ConnectionSettings(connectTimeout: timeout))
             connection.onConnect = { opened.succeed() }
-            connection.onFailedAttempt = { opened.fail($0) }
+            connection.onFailedAttempt = { [unowned connection] error in
+                if !connection.connection.hasOtherAddress { opened.fail(error) }
+            }
             connection.start()
             return NIOLoopBound(connection, eventLoop: eventLoop)
         }.get()

@@ -109,7 +109,6 @@ package struct AdminServer: Service {
     }
 
     private func serve() async throws {
-        let connections = AdminConnections(most: OpenFileLimit.adminConnections)
         try await withThrowingTaskGroup { tasks in
             do {
                 let address = try await Listening.onEach(
@@ -117,7 +116,7 @@ package struct AdminServer: Service {
                 ) { address in
                     let (bound, report) = AsyncThrowingStream<SocketAddress, any Error>.makeStream()
                     tasks.addTask {
-                        let application = application(on: address, connections) { report.yield($0) }
+                        let application = application(on: address) { report.yield($0) }
                         let result = await Result { try await application.run() }
                         report.finish(throwing: result.failure)
                     }
@@ -134,9 +133,9 @@ package struct AdminServer: Service {
     }
 
     private func application(
-        on address: SocketAddress, _ connections: AdminConnections,
-        listening: @escaping @Sendable (SocketAddress) -> Void
+        on address: SocketAddress, listening: @escaping @Sendable (SocketAddress) -> Void
     ) -> Application<ASCIIHeads<RouterResponder<AdminContext>>> {
+        let connections = AdminConnections(most: OpenFileLimit.adminConnections)
         let certificate = certificate
         return Application(
             responder: responder,

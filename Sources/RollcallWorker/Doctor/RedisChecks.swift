@@ -374,7 +374,6 @@ struct ReachCheck {
         case let error as IOError: String(cString: strerror(error.errnoCode))
         case let error as NIOConnectionError where !error.connectionErrors.isEmpty:
             network(error.connectionErrors[0].error)
-        case is NIOConnectionError: "there is no host with this name"
         case ChannelError.connectTimeout?: "no answer within redis.connect_timeout"
         case let error?: "\(error)"
         case nil: "no connection"

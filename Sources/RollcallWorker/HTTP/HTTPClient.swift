@@ -6,6 +6,7 @@ package import NIOCore
 package import NIOHTTP1
 import NIOPosix
 package import NIOSSL
+import RollcallRedis
 
 /// The address of a server: `http://HOST:PORT`, or `https`, and what to ask there.
 package struct HTTPAddress: CustomStringConvertible, Sendable {
@@ -76,9 +77,13 @@ package struct HTTPClient: Sendable {
         if method == .POST { headers.add(name: "content-length", value: "0") }
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: uri, headers: headers)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let begun = ContinuousClock.now
+        let found = try await NameLookups.addresses(
+            of: address.host, port: address.port, within: deadline, on: loop
+        ).get()
         let answer = loop.makePromise(of: Answer.self)
         let (tls, host, deadline, mostBytes) = (tls, address.host, deadline, mostBytes)
-        let late = loop.scheduleTask(in: TimeAmount(deadline)) { answer.fail(Failure.late(deadline)) }
+        let late = loop.scheduleTask(in: TimeAmount(deadline - (.now - begun))) { answer.fail(Failure.late(deadline)) }
         let channel = ClientBootstrap(group: loop).connectTimeout(TimeAmount(min(deadline, .seconds(5))))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -93,7 +98,7 @@ package struct HTTPClient: Sendable {
                     try pipeline.addHandler(Exchange(head, answer, mostBytes: mostBytes))
                 }
             }
-            .connect(host: address.host, port: address.port)
+            .connect(to: host, address.port, at: found, on: loop)
         channel.whenFailure { answer.fail($0) }
         defer {
             late.cancel()

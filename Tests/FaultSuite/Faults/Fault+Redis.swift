@@ -30,11 +30,17 @@ extension Fault {
         }
     }
 
-    /// Another, empty Redis is at the address from now on, and the first goes on with all connections that are not cut.
+    /// A replica that was promoted is at the address from now on, and the first goes on with all connections that are not
+    /// cut.
     private static func split(_ name: String, cut: @escaping @Sendable (Stage) async throws -> Void) -> Fault {
         Fault(.redis, "another Redis at its address, \(name) cut", on: [.server]) { stage in
             let other = try await RedisServer()
-            try await stage.outage(Outage(losesData: true)) {
+            try await other.cli("REPLICAOF", "127.0.0.1", "\(stage.redis.whole.servers[0].port)")
+            try await eventually("the replica has all data") {
+                try await other.cli("INFO", "replication").contains("master_link_status:up")
+            }
+            try await stage.outage {
+                try await other.cli("REPLICAOF", "NO", "ONE")
                 try await stage.everyWay { try await $0.aim(at: other.port) }
                 try await cut(stage)
             } end: {
