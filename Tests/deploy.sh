@@ -65,6 +65,36 @@ systemd-analyze verify "$folder/rollcall@a.service"
 step the image of docker-compose.yml
 docker-compose -f docker-compose.yml config --quiet
 
+step names, with a DNS server that answers late, or not at all for IPv6, or names a silent server first
+cat >"$folder/dns.py" <<'EOF'
+import socket, sys, threading, time
+mode, server = sys.argv[1], socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("127.0.0.1", 53))
+mute = socket.create_server(("127.0.0.1", 6379)) if mode == "silent" else None
+def answer(question, client):
+    end = question.index(b"\0", 12) + 5
+    isV4 = question[end - 3] == 1
+    if mode == "ipv4" and not isV4:
+        return
+    time.sleep(0.9 if mode == "late" else 0)
+    found = [b"\x7f\0\0" + last for last in ((b"\1", b"\2") if mode == "silent" else (b"\2",))] if isV4 else []
+    body = b"".join(b"\xc0\x0c\0\1\0\1\0\0\0\1\0\4" + address for address in found)
+    server.sendto(question[:2] + b"\x81\x80\0\1\0" + bytes([len(found)]) + b"\0" * 4 + question[12:end] + body, client)
+while True:
+    threading.Thread(target=answer, args=server.recvfrom(512), daemon=True).start()
+EOF
+cat >"$folder/dns.sh" <<'EOF'
+ip link set lo up
+echo 'nameserver 127.0.0.1' >"$1/resolv.conf"
+mount --bind "$1/resolv.conf" /etc/resolv.conf
+python3 "$1/dns.py" "$2" &
+redis-server --bind 127.0.0.2 --save '' >/dev/null &
+sleep 1
+timeout 5 .build/release/rollcall worker --set redis.url=redis://redis.example --set auth.mode=insecure | grep '^ready'
+kill %1 %2
+EOF
+for mode in late ipv4 silent; do unshare -r -n -m bash "$folder/dns.sh" "$folder" "$mode"; done
+
 step alerts and scrape configuration
 promtool check rules Config/prometheus/alerts.yaml
 sed "s|/etc/prometheus/||g; /credentials_file/d" Config/prometheus/prometheus.yaml >"$folder/prometheus.yaml"

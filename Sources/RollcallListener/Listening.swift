@@ -38,7 +38,7 @@ package enum Listening {
                 absent = error
             }
         }
-        guard let first else { throw absent ?? SocketAddressError.unknown(host: host, port: port) }
+        guard let first else { throw absent ?? NameLookupFailure(name: host, reason: "it has no address") }
         return first
     }
 }

@@ -9,7 +9,9 @@ import Testing
 
 @Suite("A worker on SIGTERM")
 struct OrderlyStopTests {
-    @Test("sends goodbye to all devices, ends its lease with the grace and exits with 0", arguments: [SIGTERM, SIGINT, SIGHUP])
+    @Test(
+        "sends goodbye to all devices, ends its lease with the grace and exits with 0",
+        arguments: [SIGTERM, SIGINT, SIGHUP])
     func drains(on signal: Int32) async throws {
         let deployment = try await Deployment(
             workers: 1, settings: ["presence.grace": "3s", "worker.drain": "1s"])

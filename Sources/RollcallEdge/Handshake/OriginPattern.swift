@@ -2,7 +2,7 @@
 
 internal import Foundation
 internal import NIOCore
-package import RollcallModel
+internal import RollcallModel
 
 /// `SCHEME://HOST[:PORT]`, of any scheme. A host that begins with `*.` stands for all hosts below that domain.
 package struct OriginPattern: Sendable {
@@ -17,7 +17,7 @@ package struct OriginPattern: Sendable {
     /// - Throws: for what no page's origin can equal, with the reason.
     package init(_ text: String) throws(InvalidOrigin) {
         guard text != "null", !text.hasPrefix("file:") else {
-            throw InvalidOrigin("pages of files and in sandboxed frames send null, which any page can: only * allows them")
+            throw InvalidOrigin("pages of files and sandboxed frames send null, as any page can: only * allows them")
         }
         guard let (scheme, place) = Self.parts(of: text.lowercased()) else {
             throw InvalidOrigin(

@@ -129,6 +129,8 @@ package struct NameLookupFailure: Error, CustomStringConvertible {
     package let name: String
     package let reason: String
 
+    package init(name: String, reason: String) { (self.name, self.reason) = (name, reason) }
+
     package var description: String { "looking up \(name): \(reason)" }
 }
 

@@ -87,7 +87,8 @@ public final class Topology: Sendable {
 
     private func begin() {
         guard state.withLockedValue({ $0.search == nil && !$0.isClosed }) else { return }
-        let makeConnection = { [deployment, client, eventLoop, logger, makeEndpoint] (address: SlotMap.Address, kind: Endpoint.Kind) in
+        let makeConnection = {
+            [deployment, client, eventLoop, logger, makeEndpoint] (address: SlotMap.Address, kind: Endpoint.Kind) in
             var location = deployment.location(at: address)
             if case .sentinel = kind { (location.username, location.password, location.database) = (nil, nil, 0) }
             return CommandConnection(

@@ -19,9 +19,8 @@ final class ProblemLog: Sendable {
         (self.logger, self.isOfCluster) = (logger, isOfCluster)
     }
 
-    func warn(_ message: String, _ error: RedisError) {
-        guard isNew(message, error) else { return }
-        logger.warning("\(message)", metadata: ["reason": "\(error)"])
+    func warning(_ message: Logger.Message, _ error: RedisError) {
+        if isNew("\(message)", error) { logger.log(level: .warning, message, metadata: ["reason": "\(error)"]) }
     }
 
     /// A right was revoked while the worker runs.

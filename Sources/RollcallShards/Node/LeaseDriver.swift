@@ -62,7 +62,8 @@ final class LeaseDriver {
     ///   - gather: Collects the counters of all shards, on this event loop.
     init(
         _ settings: NodeSettings, of topology: Topology, on driver: ShardDriver, shards: Int, problems: ProblemLog,
-        metrics: WorkerTapes, reconnect: @escaping (RedisError) -> Void, describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
+        metrics: WorkerTapes, reconnect: @escaping (RedisError) -> Void,
+        describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
         denied: @escaping (RedisError) -> Void,
         standing: @escaping () -> Standing, gather: @escaping () -> EventLoopFuture<LoopFigures>
     ) {
@@ -310,13 +311,16 @@ final class LeaseDriver {
         }
         guard refusesWrites != before else { return }
         if refusesWrites {
-            logger.warning(
-                refusal?.refusesWrites == true ? "Redis refuses writes" : "Redis refuses what this worker asks",
-                metadata: ["reason": "\(refusal.map { "\($0)" } ?? "")"])
+            let metadata: Logger.Metadata = ["reason": "\(refusal.map { "\($0)" } ?? "")"]
+            if refusal?.refusesWrites == true {
+                logger.warning("Redis refuses writes", metadata: metadata)
+            } else {
+                logger.warning("Redis refuses what this worker asks", metadata: metadata)
+            }
         } else if case .lost = news {
             // The next event is logged: a new lease, or the reason why there is none.
         } else {
-            logger.info("Redis refuses nothing any more")
+            logger.info("Redis takes writes again")
         }
     }
 

@@ -59,6 +59,7 @@ extension ShardDriver {
 
     private func warn(of error: RedisError) {
         guard case .server = error.code, !error.isDenied else { return }
-        problems.warn(error.isForeignKey ? "a Rollcall key has the wrong type" : "Redis refused a command", error)
+        if error.isForeignKey { return problems.warning("a Rollcall key has the wrong type", error) }
+        problems.warning("Redis refused a command", error)
     }
 }

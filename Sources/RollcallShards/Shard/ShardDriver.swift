@@ -77,7 +77,7 @@ package final class ShardDriver {
         commands.onDisconnect = { [weak self] error in self?.onRedisLost?(error) }
         commands.onDenied = { [problems] in problems.denied($0) }
         subscriber.onDenied = { [problems] in problems.denied($0) }
-        subscriber.onDisconnect = { [problems] in problems.warn("a connection for messages lost", $0) }
+        subscriber.onDisconnect = { [problems] in problems.warning("a connection for messages lost", $0) }
         subscriber.onLost = { [weak self] topics in
             for topic in topics { self?.shell.shard.subscriptionLost(topic) }
             self?.split.isLooking = false

@@ -67,7 +67,9 @@ struct AdminGate: RouterMiddleware {
         }
         if Self.hasEmptyPart(request.uri.path) { throw AdminProblem(.notFound, "there is nothing at this path") }
         var response = try await answered { try await next(request, context) }
-        if route?.role != nil { response.headers[.keepAlive] = "timeout=\(IdleLimit.longest.nanoseconds / 1_000_000_000)" }
+        if route?.role != nil {
+            response.headers[.keepAlive] = "timeout=\(IdleLimit.longest.nanoseconds / 1_000_000_000)"
+        }
         // POST to presence changes nothing.
         if let route, method != .get, route.role == .operator {
             audit.note(route, AdminCall(request: request, context: context), response.status.code)

@@ -39,14 +39,15 @@ extension Fault {
             try await eventually("the replica has all data") {
                 try await other.cli("INFO", "replication").contains("master_link_status:up")
             }
-            try await stage.outage {
+            // What was written to the first meanwhile.
+            try await stage.outage(Outage(losesData: true)) {
                 try await other.cli("REPLICAOF", "NO", "ONE")
                 try await stage.everyWay { try await $0.aim(at: other.port) }
                 try await cut(stage)
             } end: {
                 try await Task.sleep(for: .seconds(10))
+                stage.redis.become(other)
             }
-            withExtendedLifetime(other) {}
         }
     }
 

@@ -43,6 +43,9 @@ public final class RedisControl: Sendable {
         return (Ways([proxy]), RedisServer.workerURL(port: proxy.port))
     }
 
+    /// Makes another server this Redis; the previous one ends.
+    func become(_ other: RedisServer) { present.withLockedValue { $0 = TestRedis(other) } }
+
     /// Runs `redis-cli` with these arguments.
     ///
     /// - Returns: what it printed.

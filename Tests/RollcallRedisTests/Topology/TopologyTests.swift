@@ -1,6 +1,7 @@
 // What a URL names, what Sentinels and cluster nodes report, and what follows from it.
 
 import NIOCore
+import NIOPosix
 import RollcallModel
 import TestSupport
 import Testing
@@ -270,5 +271,29 @@ import Testing
             #expect(script.sharded.source.replacing("'SPUBLISH'", with: "'PUBLISH'") == script.source)
         }
         #expect(Script.all.contains { $0.sharded.source.contains("redis.call('SPUBLISH', ") })
+    }
+}
+
+@Suite("Looking up names")
+struct NameLookupTests {
+    private let loop = MultiThreadedEventLoopGroup.singleton.next()
+
+    @Test("an address needs no look-up, and localhost has one")
+    func found() async throws {
+        for (host, expected) in [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("localhost", "127.0.0.1")] {
+            let found = try await NameLookups.addresses(of: host, port: 7, within: .seconds(10), on: loop).get()
+            #expect(found.contains { $0.ipAddress == expected && $0.port == 7 }, "\(host): \(found)")
+        }
+    }
+
+    @Test("what has no address fails for all who wait, with its name")
+    func missing() async throws {
+        let waiting = (0..<3).map { _ in
+            NameLookups.addresses(of: "no-such-host.invalid", port: 7, within: .seconds(30), on: loop)
+        }
+        for future in waiting {
+            let error = await #expect(throws: NameLookupFailure.self) { try await future.get() }
+            #expect(error?.description.hasPrefix("looking up no-such-host.invalid: ") == true)
+        }
     }
 }

@@ -15,8 +15,9 @@ struct RedisChecksTests {
             "cluster_enabled": "0",
         ]
         return RedisReadings(
-            user: "rollcall", info: .success(healthy.merging(facts) { $1 }), role: .success(role), clientMemory: .success("0"),
-            shortfall: .success(Shortfall()), roundTrips: .success(Array(repeating: .microseconds(80), count: 100)),
+            user: "rollcall", info: .success(healthy.merging(facts) { $1 }), role: .success(role),
+            clientMemory: .success("0"), shortfall: .success(Shortfall()),
+            roundTrips: .success(Array(repeating: .microseconds(80), count: 100)),
             clock: .success(.init(ahead: .milliseconds(1), uncertainty: .milliseconds(2))))
     }
 
