@@ -73,7 +73,7 @@ package final class SubscriberConnection {
     private var isDown = false
     /// How many ticks lie between two attempts: more with each that the user has no right to.
     private var pause = 1
-    private static let longestPause = 32
+    private static let longestPause = 20
     /// Confirmed topics that were not reported to the owner yet.
     private var confirmed: [Topic] = []
 
@@ -228,7 +228,7 @@ extension SubscriberConnection: ConnectionUser {
     }
 
     func lost(_ error: RedisError, wasReady: Bool) {
-        (isDown, pause) = (false, 1)
+        (isDown, pause, patience) = (false, 1, 0)
         (astray, confirmed) = ([], [])
         asked.removeAll()
         changed.removeAll()
@@ -296,7 +296,7 @@ extension SubscriberConnection: ConnectionUser {
         connection.flushSoon()
         guard let index = find(channel) else { return }
         entries.values[index].unanswered -= 1
-        if isSubscription { (isDown, pause) = (false, 1) }
+        if isSubscription { (isDown, pause, patience) = (false, 1, 0) }
         if entries.values[index].isConfirmed { confirmed.append(entries.values[index].topic) }
         removeIfDone(index)
     }

@@ -14,7 +14,7 @@ extension Fault {
             split("messages") { try await $0.everyWay { try await $0.cut(.reset, .subscribers) } },
             split("one event loop's messages") { stage in
                 let clients = try await stage.redis.cli("CLIENT", "LIST", "TYPE", "pubsub").split(separator: "\n")
-                for name in ["w0-hears", "w1-hears"] {
+                for name in ["w0-hears", "w1-hears", "w2-hears"] {
                     let id = clients.first { $0.contains(name) }?.prefix { $0 != " " }.dropFirst(3)
                     try await stage.redis.cli("CLIENT", "KILL", "ID", String(id ?? ""))
                 }
