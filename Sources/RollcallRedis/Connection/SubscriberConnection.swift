@@ -48,22 +48,8 @@ package final class SubscriberConnection {
     private var entries: [BytesKey: Entry] = [:]
     /// Channels whose entry may differ from what was sent.
     private var changed = CircularBuffer<BytesKey>()
-    /// A command whose reply is pending.
-    private enum Question {
-        case ping(answered: () -> Void)
-        case subscription(BytesKey)
-        case unsubscription(BytesKey)
-
-        var channel: BytesKey? {
-            switch self {
-            case .ping: nil
-            case .subscription(let channel), .unsubscription(let channel): channel
-            }
-        }
-    }
-
-    /// The commands whose replies are pending, in order.
-    private var asked = CircularBuffer<Question>()
+    /// The commands whose replies are pending, in order; without a channel, a ping, and what follows its reply.
+    private var asked = CircularBuffer<(channel: BytesKey?, isSubscription: Bool, answered: () -> Void)>()
     /// Wanted channels whose subscription Redis refused or ended; they are retried after a pause.
     private var astray: [BytesKey] = []
     /// How many ticks are left until they are.
@@ -182,22 +168,17 @@ extension SubscriberConnection: ConnectionUser {
     /// Sends a ping.
     ///
     /// - Parameter answered: called when its reply arrives; never, if the connection is lost before.
-    func ping(_ answered: @escaping () -> Void) { ask(.ping(answered: answered)) }
+    func ping(_ answered: @escaping () -> Void) { ask("PING", nil, isSubscription: false, answered) }
 
-    var pendingCommand: String? { asked.first.map(name) }
-
-    private func name(of question: Question) -> String {
-        switch question {
-        case .ping: "PING"
-        case .subscription: isSharded ? "SSUBSCRIBE" : "SUBSCRIBE"
-        case .unsubscription: isSharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE"
-        }
+    var pendingCommand: String? {
+        asked.first.map { $0.channel == nil ? "PING" : $0.isSubscription ? "SUBSCRIBE" : "UNSUBSCRIBE" }
     }
 
-    private func ask(_ question: Question) {
-        asked.append(question)
-        let arguments = question.channel.map { [RedisCommand.Argument.string($0.text)] } ?? []
-        connection.write { [name = name(of: question)] in $0.write(RedisCommand(name, arguments: arguments)) }
+    private func ask(
+        _ verb: String, _ channel: BytesKey?, isSubscription: Bool, _ answered: @escaping () -> Void = {}
+    ) {
+        asked.append((channel, isSubscription, answered))
+        connection.write { $0.write(RedisCommand(verb, arguments: channel.map { [.string($0.text)] } ?? [])) }
     }
 
     package func willFlush() {
@@ -211,7 +192,7 @@ extension SubscriberConnection: ConnectionUser {
             }
             entries.values[index].isSent = isWanted
             entries.values[index].unanswered += 1
-            ask(isWanted ? .subscription(key) : .unsubscription(key))
+            ask((isSharded ? "S" : "") + (isWanted ? "SUBSCRIBE" : "UNSUBSCRIBE"), key, isSubscription: isWanted)
         }
     }
 
@@ -241,7 +222,7 @@ extension SubscriberConnection: ConnectionUser {
         if let line = reply.error { return failed(RedisError(reply: line, command: "SUBSCRIBE")) }
         guard let (kind, channel, payload) = reply.push else {
             // The reply to a ping is of another form.
-            if case .ping(let answered)? = asked.popFirst() { return answered() }
+            if let question = asked.popFirst(), question.channel == nil { return question.answered() }
             return connection.drop(RedisError(.protocolError, "Redis sent what no subscriber is sent"))
         }
         switch kind {
@@ -281,11 +262,10 @@ extension SubscriberConnection: ConnectionUser {
 
     private func answered(_ channel: ByteBuffer, isSubscription: Bool) {
         let isReply =
-            switch asked.first {
-            case .subscription(let asked) where isSubscription, .unsubscription(let asked) where !isSubscription:
-                channel.withUnsafeReadableBytes { BytesKey(borrowing: $0) == asked }
-            default: false
-            }
+            asked.first.map { question in
+                question.isSubscription == isSubscription
+                    && channel.withUnsafeReadableBytes { BytesKey(borrowing: $0) == question.channel }
+            } ?? false
         guard isReply else {
             // A node ends a subscription on its own initiative when the slot moves away.
             if !isSubscription { return find(channel).map(ended) ?? () }
