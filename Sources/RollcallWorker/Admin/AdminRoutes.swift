@@ -92,7 +92,8 @@ extension AdminRoutes {
         guard try query.has("redis", "any") ? !node.isDraining : node.isReady else {
             let reason =
                 node.refusesWrites
-                ? "Redis has refused what this worker asks for too long" : "this worker is stopping, or Redis was away for too long"
+                ? "Redis has refused what this worker asks for too long"
+                : "this worker is stopping, or Redis was away for too long"
             throw .unavailable(reason, retryAfter: .seconds(1))
         }
         return AdminJSON.response(AdminHealth(status: "ready"))
