@@ -123,7 +123,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("device", "DELETE /v1/users/a/sessions?device=X"), ("conversation", "DELETE /v1/users/a?conversation=X"),
             ("user", "GET /v1/presence?user=X"), ("cursor", "GET /v1/conversations/c/members?cursor=X"),
             ("limit", "GET /v1/conversations/c/members?limit=X"), ("an unknown parameter", "DELETE /v1/users/a?X=1"),
-            ("an unknown path", "GET /X"),
+            ("redis", "GET /ready?redis=X"), ("an unknown path", "GET /X"),
         ]
         let bodies = [
             ("users", "POST /v1/presence", #"{"users":["X"]}"#),
@@ -172,7 +172,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
         ("replaced", "worker:{WORKER}", #"{"replaced":"a b X"}"#),
         ("replaced", "worker:{WORKER}", #"{"replaced":"X b c-d"}"#),
         ("sent_away", "worker:{WORKER}", #"{"sent_away":"a b c-X"}"#),
-        ("an unknown name", "worker:{WORKER}", #"{"X":"a"}"#),
+        ("beat", "worker:{WORKER}", #"{"beat":"X"}"#), ("an unknown name", "worker:{WORKER}", #"{"X":"a"}"#),
     ].map { name, channel, form in
         CostlyPlace(
             .channel, name, 64_000, .redis(read: nil) { [["PUBLISH", channel, form.replacing("X", with: $0)]] },
