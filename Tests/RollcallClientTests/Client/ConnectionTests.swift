@@ -452,7 +452,7 @@ import Testing
         try await connection.hears(.join("c42", presence: false))
         func message(_ count: Int) -> String {
             #"{"type":"typing","conversation":"c42","users":[],"count":\#(count),"later":""#
-                + String(repeating: "x", count: 5 << 20) + #""}"#
+                + String(repeating: "x", count: (4 << 20) + 1) + #""}"#
         }
         connection.send(text: message(1))
         try await typing.latest("the first is read") { $0.count == 1 }
