@@ -104,7 +104,7 @@ import Testing
         client.connect()
         try await client.isConnected()
         let connection = try await worker.connection()
-        connection.send(.goodbye(.init(reason: .draining, reconnect: true, after: 300, to: ByteString(other.url))))
+        connection.send(.goodbye(.init(reason: .draining, reconnect: true, after: 2000, to: ByteString(other.url))))
         connection.close(.draining)
         try await eventually("it waits as asked") { client.connection.latest.waits(because: .asked) }
         _ = try await other.connection()
