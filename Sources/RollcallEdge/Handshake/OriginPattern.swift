@@ -16,10 +16,11 @@ package struct OriginPattern: Sendable {
 
     /// - Throws: for what no page's origin can equal, with the reason.
     package init(_ text: String) throws(InvalidOrigin) {
+        let text = text.lowercased()
         guard text != "null", !text.hasPrefix("file:") else {
             throw InvalidOrigin("pages of files and sandboxed frames send null, as any page can: only * allows them")
         }
-        guard let (scheme, place) = Self.parts(of: text.lowercased()) else {
+        guard let (scheme, place) = Self.parts(of: text) else {
             throw InvalidOrigin(
                 "it must be like https://example.org, capacitor://localhost or https://*.example.org, or *")
         }

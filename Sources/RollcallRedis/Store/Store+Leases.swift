@@ -105,10 +105,11 @@ extension Store {
         commands.publish(Self.beat, on: names.channel(of: .worker(incarnation))) { reply($0.map { _ in }) }
     }
 
-    /// Reads until when a lease lasts; `nil` if there is none.
-    public func leaseEnd(of incarnation: Incarnation, reply: @escaping Reply<Timestamp?>) {
+    /// Looks whether this connection sees a lease that ends at this time or later. An error says nothing: `found` is
+    /// then not called.
+    package func look(for incarnation: Incarnation, until end: Timestamp, found: @escaping (Bool) -> Void) {
         let command = RedisCommand("ZSCORE", .string(names.workers), .string(incarnation.name.string))
-        commands.send(command) { reply($0.map(\.time)) }
+        commands.send(command) { if case .success(let value) = $0 { found(value.time.map { $0 >= end } ?? false) } }
     }
 
     /// Looks up an incarnation that no heartbeat has returned, or one that is to be swept.

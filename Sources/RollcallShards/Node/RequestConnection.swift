@@ -6,6 +6,7 @@ internal import Metrics
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
+internal import RollcallCore
 internal import RollcallModel
 internal import RollcallRedis
 
@@ -32,11 +33,13 @@ final class RequestConnection: Sendable {
     ///
     /// - Parameter isElsewhere: Called if it leads to another server.
     func look(for incarnation: Incarnation, until end: Timestamp, isElsewhere: @escaping @Sendable () -> Void) {
-        withLane { $0.look(for: incarnation, until: end, isElsewhere) }
+        withLane { lane in
+            lane.store.look(for: incarnation, until: end) { if lane.missed.looked($0) { isElsewhere() } }
+        }
     }
 
     func reconnect(because error: RedisError) {
-        withLane { $0.reconnect(because: error) }
+        withLane { $0.commands.reconnect(because: error) }
     }
 
     private func withLane(_ body: @escaping @Sendable (RequestLane) -> Void) {
@@ -100,12 +103,12 @@ final class RequestConnection: Sendable {
 
 /// The connection, on its event loop.
 private final class RequestLane {
-    private let commands: RedisClient
-    private let store: Store
+    let commands: RedisClient
+    let store: Store
     private let eventLoop: any EventLoop
     private var tapes: ConnectionTapes
     private var nextReport: Scheduled<Void>?
-    private var missed = MissedBeats()
+    var missed = MissedBeats()
     private var hasBegun = false
     private var isClosed = false
     /// Requests that wait for the connection, by number: those of the admin port, which accepts 128 connections, and
@@ -143,14 +146,6 @@ private final class RequestLane {
         answerAll(nil)
         return commands.close()
     }
-
-    func look(for incarnation: Incarnation, until end: Timestamp, _ isElsewhere: @escaping () -> Void) {
-        commands.look(for: incarnation, until: end, in: store) { [weak self] in
-            if self?.missed.looked($0) == true { isElsewhere() }
-        }
-    }
-
-    func reconnect(because error: RedisError) { commands.reconnect(because: error) }
 
     /// Calls `body` with the store when there is a connection, or with `nil` if there is none in time.
     func whenConnected(_ body: @escaping (Store?) -> Void) {

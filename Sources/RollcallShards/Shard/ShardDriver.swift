@@ -23,7 +23,7 @@ package final class ShardDriver {
     var onDeadMet: (([DeadDevice]) -> Void)?
     /// Called when a connection leads to another server than the worker's heartbeats, with which one.
     var onSplit: ((String) -> Void)?
-    var split = SplitCheck()
+    var split: SplitCheck?
     /// Called for messages to this worker.
     var onNotice: ((WorkerNotice) -> Void)?
 
@@ -80,7 +80,7 @@ package final class ShardDriver {
         subscriber.onDisconnect = { [problems] in problems.warning("a connection for messages lost", $0) }
         subscriber.onLost = { [weak self] topics in
             for topic in topics { self?.shell.shard.subscriptionLost(topic) }
-            self?.split.isLooking = false
+            self?.split?.connectionLost()
         }
         subscriber.onSubscribed = { [weak self] topics in self?.subscribed(topics) }
         subscriber.onMessage = { [weak self] topic, payload in

@@ -77,28 +77,29 @@ package struct HTTPClient: Sendable {
         if method == .POST { headers.add(name: "content-length", value: "0") }
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: uri, headers: headers)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let begun = ContinuousClock.now
-        let found = try await NameLookups.addresses(
-            of: address.host, port: address.port, within: deadline, on: loop
-        ).get()
         let answer = loop.makePromise(of: Answer.self)
         let (tls, host, deadline, mostBytes) = (tls, address.host, deadline, mostBytes)
-        let late = loop.scheduleTask(in: TimeAmount(deadline - (.now - begun))) { answer.fail(Failure.late(deadline)) }
-        let channel = ClientBootstrap(group: loop).connectTimeout(TimeAmount(min(deadline, .seconds(5))))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    if let tls {
-                        // TLS server names cannot be IP addresses (RFC 6066). The certificate is still checked against
-                        // the address.
-                        let isIP = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-                        try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: isIP ? nil : host))
+        let late = loop.scheduleTask(in: TimeAmount(deadline)) { answer.fail(Failure.late(deadline)) }
+        let port = address.port
+        let found = NameLookups.addresses(of: host, port: port, within: deadline, on: loop)
+        let channel = found.flatMap { addresses in
+            ClientBootstrap(group: loop).connectTimeout(TimeAmount(min(deadline, .seconds(5))))
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        let pipeline = channel.pipeline.syncOperations
+                        if let tls {
+                            // TLS server names cannot be IP addresses (RFC 6066). The certificate is still checked
+                            // against the address.
+                            let isIP = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+                            try pipeline.addHandler(
+                                NIOSSLClientHandler(context: tls, serverHostname: isIP ? nil : host))
+                        }
+                        try pipeline.addHTTPClientHandlers()
+                        try pipeline.addHandler(Exchange(head, answer, mostBytes: mostBytes))
                     }
-                    try pipeline.addHTTPClientHandlers()
-                    try pipeline.addHandler(Exchange(head, answer, mostBytes: mostBytes))
                 }
-            }
-            .connect(to: host, address.port, at: found, on: loop)
+                .connect(to: host, port, at: addresses, on: loop)
+        }
         channel.whenFailure { answer.fail($0) }
         defer {
             late.cancel()
