@@ -12,7 +12,9 @@ extension ShardDriver {
             let end = snapshot.leases[incarnation]
         else { return }
         store.look(for: incarnation, until: end) { [weak self] isFound in
-            guard self?.split?.incarnation == incarnation, self?.split?.leaseRead(isFound: isFound) == true else { return }
+            guard self?.split?.incarnation == incarnation, self?.split?.leaseRead(isFound: isFound) == true else {
+                return
+            }
             self?.onSplit?("a connection for commands does not see the worker's lease")
         }
         guard subscriber.isConfirmed(store.names.channel(of: .worker(incarnation))), split?.beginPing() == true else {
@@ -34,7 +36,9 @@ extension ShardDriver {
     }
 
     func heard(_ payload: UnsafeRawBufferPointer, on topic: Topic) {
-        if case .worker = topic, payload.elementsEqual(Store.beat.utf8) { split?.heard() } else {
+        if case .worker = topic, payload.elementsEqual(Store.beat.utf8) {
+            split?.heard()
+        } else {
             shell.heard(payload, on: topic)
         }
     }
