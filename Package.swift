@@ -19,14 +19,14 @@ let productsOfPackages = [
 let packageOfProduct = Dictionary(
     uniqueKeysWithValues: productsOfPackages.flatMap { package, products in products.map { ($0, package) } })
 
-/// An app that writes `traits: []` takes only the client, and fetches only these packages and what they need.
+/// What a client on Linux takes with the trait `NIO`. With `traits: []`, an app fetches no package at all.
 let packagesOfClient = ["swift-nio", "swift-nio-ssl"]
 
 func dependencies(_ names: [String]) -> [Target.Dependency] {
     Set(names).sorted().map { name in
         guard let package = packageOfProduct[name] else { return .byName(name: name) }
-        let condition = packagesOfClient.contains(package) ? nil : TargetDependencyCondition.when(traits: ["Server"])
-        return .product(name: name, package: package, condition: condition)
+        let trait = packagesOfClient.contains(package) ? "NIO" : "Server"
+        return .product(name: name, package: package, condition: .when(traits: [trait]))
     }
 }
 
@@ -51,11 +51,13 @@ func tests(_ name: String, uses: [String], exclude: [String] = []) -> Target {
 let package = Package(
     name: "rollcall",
     // For the client; everything else runs on Linux and macOS.
-    platforms: [.macOS(.v15), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
+    platforms: [.macOS(.v15), .iOS(.v17), .tvOS(.v17), .visionOS(.v1)],
     products: [
         "RollcallBrowser", "RollcallClient", "RollcallNode", "RollcallTesting", "RollcallWorker",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "rollcall", targets: ["rollcall"])],
-    traits: ["Server", .default(enabledTraits: ["Server"])],
+    traits: [
+        "NIO", .trait(name: "Server", enabledTraits: ["NIO"]), .default(enabledTraits: ["Server"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
@@ -100,7 +102,7 @@ package.targets += [
         "RollcallNode",
         uses: nio + ["RollcallClient", "RollcallModel", "RollcallShards", "Logging", "ServiceLifecycle"]),
     library(
-        "RollcallTesting", uses: ["RollcallClient", "RollcallModel", "NIOConcurrencyHelpers"]),
+        "RollcallTesting", uses: ["RollcallClient", "RollcallModel"]),
     library("Spawning"),
     program(
         "rollcall",

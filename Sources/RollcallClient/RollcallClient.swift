@@ -1,9 +1,6 @@
 // The client that an app holds, one for its signed-in user. Except for `async` methods, every call returns at once and
 // may come from any thread or actor; the work is done on the client's queue.
 
-import NIOConcurrencyHelpers
-import NIOPosix
-
 /// A device's connection to Rollcall: observes presence and typing, and reports this device's own.
 ///
 ///     let rollcall = RollcallClient(url: "wss://chat.example/v1/connect", device: "iphone") { try await freshToken() }
@@ -51,12 +48,18 @@ public final class RollcallClient: Sendable {
         urls: [String], device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
     ) {
-        let (loop, certificates) = (MultiThreadedEventLoopGroup.singleton.next(), options.trustedCertificates)
-        self.init(urls: urls, device: device, options: options, token: TokenSource(token), in: .on(loop)) {
-            let wire = WebSocketWire(on: loop, owner: $1)
-            wire.connect(to: $0, trusting: certificates)
-            return wire
-        }
+        self.init(
+            urls: urls, device: device, options: options, token: token,
+            over: .standard(trusting: options.trustedCertificates))
+    }
+
+    convenience init(
+        urls: [String], device: DeviceID?, options: ClientOptions, token: @escaping @Sendable () async throws -> String,
+        over network: Network
+    ) {
+        self.init(
+            urls: urls, device: device, options: options, token: TokenSource(token), in: network.environment,
+            dial: network.dial)
     }
 
     /// Creates a client that runs in this environment only.
@@ -64,19 +67,26 @@ public final class RollcallClient: Sendable {
     /// - Parameters:
     ///   - urls: `nil` for a worker that is reached without a URL.
     ///   - dial: makes a wire to the worker.
-    package init(
+    package convenience init(
         urls: [String]? = nil, device: DeviceID?, options: ClientOptions, token: TokenSource,
         in environment: Environment, dial: @escaping Dial
     ) {
+        self.init(
+            urls: urls, device: device, options: options, token: token, in: environment, dial: .success(dial))
+    }
+
+    private init(
+        urls: [String]?, device: DeviceID?, options: ClientOptions, token: TokenSource, in environment: Environment,
+        dial: Result<Dial, RollcallError>
+    ) {
         self.options = options
         var random = environment.jitter
-        let route = Result { () throws(RollcallError) in
-            try urls.map { urls throws(RollcallError) in try Route(urls: urls, options, using: &random) }
-                ?? Route(options)
+        let way = Result { () throws(RollcallError) in
+            let dial = try dial.get()
+            guard let urls else { return (Route(options), dial) }
+            return (try Route(urls: urls, options, using: &random), dial)
         }
-        engine = Engine(options, in: environment) {
-            Connection(by: route, device: device, token: token, dial: dial, in: $0)
-        }
+        engine = Engine(options, in: environment) { Connection(by: way, device: device, token: token, in: $0) }
     }
 
     deinit {
@@ -202,13 +212,13 @@ extension RollcallClient {
     /// clock on this device does not matter. If the worker's clock is set, this follows within a minute while presence
     /// is observed in the foreground, and otherwise after the next reconnect.
     public var serverTime: Timestamp? {
-        engine.shared.withLockedValue { $0.clock.time(at: engine.now) }
+        engine.shared.withLock { $0.clock.time(at: engine.now) }
     }
 
     /// Since when what the client shows of others may be old, because the connection is down: when something last arrived,
     /// on the worker's clock. `nil` while connected, and before the first connection. Changes with ``connection``.
     public var staleSince: Timestamp? {
-        engine.shared.withLockedValue { shared in shared.staleSince.flatMap { shared.clock.time(at: $0) } }
+        engine.shared.withLock { shared in shared.staleSince.flatMap { shared.clock.time(at: $0) } }
     }
 
     /// Returns a user's current presence; `nil` if there was no answer within `limit`, for example because the client

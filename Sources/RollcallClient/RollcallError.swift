@@ -8,6 +8,8 @@ public struct RollcallError: Error, Sendable {
         /// A URL is not a `ws://` or `wss://` URL with a host, or there is none. Also a `ws://` URL of another machine,
         /// without ``ClientOptions/allowsUnencryptedConnections``.
         case invalidURL = "invalid_url"
+        /// This build of the client has no network: on Linux, that needs the package's trait `NIO`.
+        case noWebSocket = "no_websocket"
         /// The worker rejects the token (close code 4100).
         case badToken = "bad_token"
         /// The token has expired, and so had the one that the callback then returned (4101). In
@@ -61,7 +63,7 @@ public struct RollcallError: Error, Sendable {
     public var retry: Bool {
         switch code {
         case .tokenUnavailable, .unreachable, .connectionLost, .asked: true
-        case .invalidURL, .badToken, .tokenExpired, .protocolError, .tooManyMessages, .replaced, .tooManySessions,
+        case .invalidURL, .noWebSocket, .badToken, .tokenExpired, .protocolError, .tooManyMessages, .replaced, .tooManySessions,
             .sentAway, .refused, .notAMember, .limit, .badRequest:
             false
         }

@@ -2,8 +2,6 @@
 // first, and skips values instead of queueing them. Leaving the loop, cancelling its task or releasing the iterator
 // ends the observation.
 
-import NIOConcurrencyHelpers
-
 /// The latest value of something, and then its changes. A slow reader skips intermediate values.
 ///
 /// It can be iterated many times, also at the same time. Each iterator may be used by one task at a time. Iteration
@@ -39,7 +37,7 @@ public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
 
 extension Updates<ConnectionState> {
     /// The current state of the connection. May be read on any thread.
-    public var latest: ConnectionState { client.engine.shared.withLockedValue { $0.state } }
+    public var latest: ConnectionState { client.engine.shared.withLock { $0.state } }
 }
 
 /// The observation that an iterator holds. It ends when this is released.
@@ -79,11 +77,11 @@ final class Mailbox<Element: Sendable>: Sendable {
         var isOver = false
     }
 
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
 
     /// Stores a value, or passes it to the waiting reader. Replaces an unread value.
     func put(_ element: Element) {
-        let reader = state.withLockedValue { state -> CheckedContinuation<Element?, Never>? in
+        let reader = state.withLock { state -> CheckedContinuation<Element?, Never>? in
             guard !state.isOver else { return nil }
             if state.reader == nil { state.value = element }
             return state.reader.take()
@@ -92,11 +90,11 @@ final class Mailbox<Element: Sendable>: Sendable {
     }
 
     /// Removes and returns the unread value, if there is one.
-    func pending() -> Element? { state.withLockedValue { $0.value.take() } }
+    func pending() -> Element? { state.withLock { $0.value.take() } }
 
     /// Ends the mailbox. An unread value can still be read.
     func finish() {
-        let reader = state.withLockedValue { state in
+        let reader = state.withLock { state in
             state.isOver = true
             return state.reader.take()
         }
@@ -106,7 +104,7 @@ final class Mailbox<Element: Sendable>: Sendable {
     /// Returns the next value, or `nil` after the last. Only one reader may wait at a time.
     func next(isolation actor: isolated (any Actor)?) async -> Element? {
         await withCheckedContinuation(isolation: actor) { reader in
-            let (isReady, value) = state.withLockedValue { state -> (Bool, Element?) in
+            let (isReady, value) = state.withLock { state -> (Bool, Element?) in
                 precondition(state.reader == nil, "one iterator is read by two tasks at once")
                 if let value = state.value.take() { return (true, value) }
                 if !state.isOver { state.reader = reader }

@@ -1,7 +1,6 @@
 // A worker for an app's tests. Clients and their decisions are real; network and Redis are replaced. Time passes only
 // when the test says so, so a test always runs in the same way.
 
-internal import NIOConcurrencyHelpers
 @_exported public import RollcallClient
 
 /// A fake worker that a test controls, with real ``RollcallClient``s.
@@ -23,10 +22,10 @@ internal import NIOConcurrencyHelpers
 public final class FakeWorker: Sendable {
     let world: World
     let time = VirtualTime()
-    private let clients = NIOLockedValueBox<[Weak]>([])
+    private let clients = Locked<[Weak]>([])
     private let awaitsApp: Bool
     /// Whether the app has not returned a token or a name although it was waited for long enough.
-    private let isAppWaiting: NIOLockedValueBox<Bool>
+    private let isAppWaiting: Locked<Bool>
 
     private struct Weak: Sendable {
         weak var client: RollcallClient?
@@ -41,7 +40,7 @@ public final class FakeWorker: Sendable {
     init(at epoch: Timestamp, awaitsApp: Bool) {
         world = World(time, at: epoch)
         self.awaitsApp = awaitsApp
-        isAppWaiting = NIOLockedValueBox(!awaitsApp)
+        isAppWaiting = Locked(!awaitsApp)
     }
 
     /// Returns a client of this worker, as the app under test would create it. It is not connected yet.
@@ -54,7 +53,7 @@ public final class FakeWorker: Sendable {
         let client = RollcallClient(
             device: device, options: options, token: TokenSource(token ?? { user.text }), in: time.environment
         ) { [world] in FakeWire(of: user, to: world, owner: $1) }
-        clients.withLockedValue { $0.append(Weak(client: client)) }
+        clients.withLock { $0.append(Weak(client: client)) }
         return client
     }
 
@@ -84,14 +83,14 @@ extension FakeWorker {
     /// If the app was asked for a token or a name, this waits for the answer, at most ten seconds of real time. After
     /// that, the app counts as waiting for the test, and ``until(_:)`` can be used to wait for its answer.
     public nonisolated(nonsending) func settles() async {
-        let end = ContinuousClock.now + (isAppWaiting.withLockedValue { $0 } ? .zero : Self.patience)
+        let end = ContinuousClock.now + (isAppWaiting.withLock { $0 } ? .zero : Self.patience)
         var (wasAsked, isAsked) = (false, await isAppAsked)
         repeat {
             if wasAsked { try? await Task.sleep(for: .milliseconds(5)) }
             for _ in 0..<Self.rounds { await everyoneTakesATurn() }
             (wasAsked, isAsked) = (isAsked, await isAppAsked)
         } while (wasAsked || isAsked) && ContinuousClock.now < end
-        isAppWaiting.withLockedValue { $0 = isAsked || !awaitsApp }
+        isAppWaiting.withLock { $0 = isAsked || !awaitsApp }
     }
 
     /// Waits until a condition of the app holds, on any thread. No time passes for the app's clients.
@@ -121,7 +120,7 @@ extension FakeWorker {
     /// Whether the app was asked for a token or a name and has not answered. It may answer on any thread.
     private nonisolated(nonsending) var isAppAsked: Bool {
         get async {
-            for client in clients.withLockedValue({ $0.compactMap(\.client) }) where await client.isAwaitingItsApp {
+            for client in clients.withLock({ $0.compactMap(\.client) }) where await client.isAwaitingItsApp {
                 return true
             }
             return false

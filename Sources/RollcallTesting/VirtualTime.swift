@@ -2,7 +2,6 @@
 // the same in each run.
 
 internal import Dispatch
-internal import NIOConcurrencyHelpers
 internal import RollcallClient
 
 /// Work that is due now runs on a queue of its own; other work waits until the test has moved the clock there.
@@ -21,19 +20,19 @@ final class VirtualTime: Sendable {
     private let queue = DispatchQueue(label: "rollcall.fake-worker")
     private let isOnQueue = DispatchSpecificKey<Bool>()
     private let start: Instant
-    private let state: NIOLockedValueBox<State>
+    private let state: Locked<State>
 
     init() {
         start = ContinuousClock.now
-        state = NIOLockedValueBox(State(now: start))
+        state = Locked(State(now: start))
         queue.setSpecific(key: isOnQueue, value: true)
     }
 
-    var now: Instant { state.withLockedValue { $0.now } }
+    var now: Instant { state.withLock { $0.now } }
     var sinceStart: Duration { now - start }
     /// When time-dependent work is due next.
-    var next: Instant? { state.withLockedValue { $0.waiting.first?.at } }
-    var timers: Int { state.withLockedValue { $0.waiting.count } }
+    var next: Instant? { state.withLock { $0.waiting.first?.at } }
+    var timers: Int { state.withLock { $0.waiting.count } }
 
     var environment: Environment {
         Environment {
@@ -57,13 +56,13 @@ final class VirtualTime: Sendable {
 
     /// - Returns: a function that cancels the work.
     func at(_ instant: Instant, _ work: @escaping Work) -> () -> Void {
-        let id = state.withLockedValue { state in
+        let id = state.withLock { state in
             state.lastID += 1
             let index = state.waiting.firstIndex { $0.at > instant } ?? state.waiting.endIndex
             state.waiting.insert((instant, state.lastID, work), at: index)
             return state.lastID
         }
-        return { self.state.withLockedValue { $0.waiting.removeAll { $0.id == id } } }
+        return { self.state.withLock { $0.waiting.removeAll { $0.id == id } } }
     }
 
     /// Runs `body` on the queue, and then everything that is due.
@@ -84,7 +83,7 @@ final class VirtualTime: Sendable {
 
     /// Lets the machine sleep: the clock advances, and timers stand still.
     func sleep(for duration: Duration) {
-        state.withLockedValue { state in
+        state.withLock { state in
             state.now += duration
             state.waiting = state.waiting.map { ($0.at + duration, $0.id, $0.work) }
         }
@@ -95,7 +94,7 @@ final class VirtualTime: Sendable {
     }
 
     private func due(by end: Instant) -> Work? {
-        state.withLockedValue { state in
+        state.withLock { state in
             guard let first = state.waiting.first, first.at <= end else {
                 state.now = max(state.now, end)
                 return nil
@@ -107,7 +106,7 @@ final class VirtualTime: Sendable {
 
     /// SplitMix64.
     private func random() -> UInt64 {
-        var bits = state.withLockedValue { state in
+        var bits = state.withLock { state in
             state.seed &+= 0x9E37_79B9_7F4A_7C15
             return state.seed
         }

@@ -169,7 +169,7 @@ struct ConnectionText: Hashable, Sendable {
         case .protocolError: "Is it a Rollcall worker of this version that listens at \(url)?"
         case .tooManySessions: "The worker's limits.sessions_per_user says how many a user may have."
         case .tooManyMessages, .sentAway, .refused, .notAMember, .limit, .badRequest, .tokenUnavailable,
-            .connectionLost, .asked:
+            .noWebSocket, .connectionLost, .asked:
             nil
         }
     }

@@ -26,6 +26,8 @@ final class ScriptedWorker: Sendable {
         var connections: [Connection] = []
         var attempts = 0
         var refusesUpgrades = false
+        var redirect: String?
+        var answersClose = true
     }
 
     var port: Int { channel.localAddress!.port! }
@@ -42,12 +44,13 @@ final class ScriptedWorker: Sendable {
             shouldUpgrade: { channel, head in
                 let isRefused = state.withLockedValue {
                     $0.attempts += 1
-                    return $0.refusesUpgrades || head.uri != "/v1/connect"
+                    return $0.refusesUpgrades || $0.redirect != nil || head.uri != "/v1/connect"
                 }
                 return channel.eventLoop.makeSucceededFuture(isRefused ? nil : HTTPHeaders())
             },
             upgradePipelineHandler: { channel, _ in
-                let connection = Connection(channel: channel, script: script)
+                let answersClose = state.withLockedValue { $0.answersClose }
+                let connection = Connection(channel: channel, answersClose: answersClose, script: script)
                 state.withLockedValue { $0.connections.append(connection) }
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(FrameHandler(connection: connection))
@@ -69,7 +72,7 @@ final class ScriptedWorker: Sendable {
                                 }
                             }
                         ))
-                    try pipeline.addHandler(Refuser())
+                    try pipeline.addHandler(Refuser(to: state.withLockedValue { $0.redirect }))
                 }
             }
             .bind(host: "127.0.0.1", port: port).get()
@@ -84,6 +87,16 @@ final class ScriptedWorker: Sendable {
 
     func refuseUpgrades(_ refuses: Bool) {
         state.withLockedValue { $0.refusesUpgrades = refuses }
+    }
+
+    func redirect(to url: String) {
+        state.withLockedValue { $0.redirect = url }
+    }
+
+    /// Whether a client's close frame is answered, and the connection closed.
+    var answersClose: Bool {
+        get { state.withLockedValue { $0.answersClose } }
+        set { state.withLockedValue { $0.answersClose = newValue } }
     }
 
     /// Stops listening and drops every connection, like a killed worker.
@@ -103,6 +116,7 @@ final class ScriptedWorker: Sendable {
     /// One client's connection.
     final class Connection: WorkerSide {
         private let channel: any Channel
+        private let answersClose: Bool
         private let script: Script
         private let log = NIOLockedValueBox(Log())
 
@@ -112,8 +126,9 @@ final class ScriptedWorker: Sendable {
             var closed: CloseCode?
         }
 
-        fileprivate init(channel: any Channel, script: @escaping Script) {
+        fileprivate init(channel: any Channel, answersClose: Bool, script: @escaping Script) {
             self.channel = channel
+            self.answersClose = answersClose
             self.script = script
         }
 
@@ -171,7 +186,7 @@ final class ScriptedWorker: Sendable {
 
         fileprivate func closed(_ code: CloseCode) {
             log.withLockedValue { $0.closed = code }
-            channel.close(promise: nil)
+            if answersClose { channel.close(promise: nil) }
         }
 
         private func write(_ frame: WebSocketFrame) {
@@ -183,11 +198,18 @@ final class ScriptedWorker: Sendable {
     private final class Refuser: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart
+        private let redirect: String?
+
+        init(to redirect: String?) {
+            self.redirect = redirect
+        }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             guard case .end = unwrapInboundIn(data) else { return }
-            let head = HTTPResponseHead(
-                version: .http1_1, status: .serviceUnavailable, headers: ["Content-Length": "0"])
+            var head = HTTPResponseHead(
+                version: .http1_1, status: redirect == nil ? .serviceUnavailable : .found,
+                headers: ["Content-Length": "0"])
+            if let redirect { head.headers.add(name: "Location", value: redirect) }
             context.write(wrapOutboundOut(.head(head)), promise: nil)
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         }

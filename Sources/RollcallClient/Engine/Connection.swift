@@ -88,7 +88,8 @@ final class Connection: @unchecked Sendable {
     private let options: ClientOptions
     private let device: DeviceID?
     private let tokens: TokenSource
-    private let dial: Dial
+    /// `nil` if the client connects nowhere, for the reason in `route`.
+    private let dial: Dial?
     /// Or why the client connects nowhere.
     private var route: Result<Route, RollcallError>
     private var random: Jitter
@@ -107,13 +108,12 @@ final class Connection: @unchecked Sendable {
     private var pings: [ContinuousClock.Instant] = []
 
     init(
-        by route: Result<Route, RollcallError>, device: DeviceID?, token: TokenSource, dial: @escaping Dial,
-        in engine: Engine
+        by way: Result<(Route, Dial), RollcallError>, device: DeviceID?, token: TokenSource, in engine: Engine
     ) {
         self.engine = engine
-        self.route = route
         self.device = device
-        self.dial = dial
+        route = way.map(\.0)
+        dial = try? way.get().1
         tokens = token
         options = engine.options
         random = engine.random
@@ -274,7 +274,7 @@ extension Connection {
 
     private func open() {
         change { $0.opening() }
-        guard case .success(let route) = route else { return }
+        guard case .success(let route) = route, let dial else { return }
         pings = []
         attemptBegan = now
         stageEnd = attemptBegan + route.timeLimit(atMost: options.connectTimeout)

@@ -1,8 +1,6 @@
 // The centre of the client, on one queue: joins the connection with what is observed, typed and sent. Every public call is
 // passed to this queue and returns at once.
 
-import NIOConcurrencyHelpers
-
 /// A wait on the client's own clock. Created on any thread, used on the client's queue only.
 final class Pause: @unchecked Sendable {
     fileprivate var deadline: ContinuousClock.Instant?
@@ -22,7 +20,7 @@ final class Engine: @unchecked Sendable {
 
     let environment: Environment
     let options: ClientOptions
-    let shared = NIOLockedValueBox(Shared())
+    let shared = Locked(Shared())
     private(set) var connection: Connection!
     private(set) lazy var people = People(in: self)
     private(set) lazy var names = Names(options.names, in: environment) { [unowned self] in
@@ -74,7 +72,7 @@ final class Engine: @unchecked Sendable {
 
     var now: ContinuousClock.Instant { environment.now() }
     var deviceState: DeviceState { attention.state }
-    var serverTime: Timestamp? { shared.withLockedValue { $0.clock.time(at: now) } }
+    var serverTime: Timestamp? { shared.withLock { $0.clock.time(at: now) } }
     /// Whether messages wait because of the worker's rate limit.
     var isBehind: Bool { connection.isOpen && outbox.isCut }
 
@@ -139,7 +137,7 @@ extension Engine {
         for stop in stops { deadline = earliest(deadline, stop.deadline) }
         for pause in pauses { deadline = earliest(deadline, pause.deadline) }
         if connection.isOpen { deadline = earliest(deadline, outbox.deadline) }
-        if isTimeRead { deadline = earliest(deadline, shared.withLockedValue { $0.clock.deadline }) }
+        if isTimeRead { deadline = earliest(deadline, shared.withLock { $0.clock.deadline }) }
         return deadline
     }
 
@@ -197,7 +195,7 @@ extension Engine {
     private var isTimeRead: Bool { connection.isOpen && deviceState != .background && !people.isEmpty }
 
     private func askTime() {
-        let isDue = shared.withLockedValue { shared in
+        let isDue = shared.withLock { shared in
             guard isTimeRead, let deadline = shared.clock.deadline, now >= deadline else { return false }
             shared.clock.asked(at: now)
             return true
@@ -207,7 +205,7 @@ extension Engine {
 
     /// - Parameter age: how long ago the worker may have stated it.
     func timeHeard(_ time: Timestamp, age: Duration = .zero) {
-        let hasMoved = shared.withLockedValue { $0.clock.heard(time, age: age, at: now) }
+        let hasMoved = shared.withLock { $0.clock.heard(time, age: age, at: now) }
         // Texts with times are out of date.
         if hasMoved { for pause in pauses { end(pause) } }
         changed()
@@ -436,7 +434,7 @@ extension Engine {
 
     func connectionLost() {
         outbox.connectionLost()
-        shared.withLockedValue {
+        shared.withLock {
             if $0.state.isConnected { $0.staleSince = connection.lastHeard }
         }
         endStops()
@@ -446,7 +444,7 @@ extension Engine {
     }
 
     func connectionChanged(to state: ConnectionState) {
-        shared.withLockedValue {
+        shared.withLock {
             $0.state = state
             if state.isConnected { $0.staleSince = nil }
         }

@@ -1,7 +1,5 @@
 // The transport of messages: text over a WebSocket, or values passed directly to a node in the same process or a test.
 
-package import NIOCore
-
 /// One connection to one worker, including the attempt. Used on the client's queue only.
 package protocol Wire: AnyObject {
     /// Whether the connection may die unnoticed, as on a network, so that silence must be judged.
@@ -30,14 +28,31 @@ package protocol WireOwner: AnyObject {
 /// Connects to a worker.
 package typealias Dial = @Sendable (WorkerAddress, any WireOwner) -> any Wire
 
-// The environment of a client in an app or a server.
-extension Environment {
-    /// The system's clock and random numbers, and this event loop. For an app's durations beyond what the loop can express,
-    /// `TimeAmount` has its maximum, and a timer that fires early is set again.
-    package static func on(_ loop: any EventLoop) -> Environment {
-        Environment(now: { .now }, random: { .random(in: .min ... .max) }, run: { loop.execute($0) }) {
-            let timer = loop.scheduleTask(in: TimeAmount(max(.zero, ContinuousClock.now.duration(to: $0))), $1)
-            return { timer.cancel() }
-        }
+/// The server, or a proxy in front of it, did not answer the handshake with 101.
+struct UpgradeRefused: Error, CustomStringConvertible {
+    let status: Int
+
+    var description: String {
+        let advice =
+            switch status {
+            case 401, 403: ": a proxy, or the worker's edge.origins, does not let this app in"
+            case 404: ": no worker answers at this path; a worker's is /v1/connect"
+            case 429: ": too many connections from this address at once"
+            default: ""
+            }
+        return "the server answered \(status) and no WebSocket\(advice)"
     }
+}
+
+/// What a client's network consists of.
+struct Network {
+    /// The largest message that is read, in bytes. A member list is one message: 100,000 members, the most that
+    /// `limits.watched_users` allows, with identifiers of 128 and names of 256 bytes, are 41 MB, and more only where
+    /// many characters are escaped. If the limit were lower, the client would reconnect and receive the same list
+    /// again, without end. Memory is allocated only for what arrives.
+    static let maximumMessage = 64 << 20
+
+    let environment: Environment
+    /// Or why this build of the client connects nowhere.
+    let dial: Result<Dial, RollcallError>
 }

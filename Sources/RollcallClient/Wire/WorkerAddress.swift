@@ -1,12 +1,6 @@
 // The address of a worker, parsed from a URL that the app or another worker provided.
 
-import NIOCore
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import Foundation
 
 /// The parts of a `ws://` or `wss://` URL that a connection needs.
 package struct WorkerAddress: Hashable {
@@ -37,6 +31,9 @@ package struct WorkerAddress: Hashable {
         (self.isSecure, self.host, self.port, self.target) = (isSecure, host, port, target)
     }
 
+    /// The whole URL.
+    var url: String { (isSecure ? "wss://" : "ws://") + authority + target }
+
     /// The value of the `Host` header.
     var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
@@ -55,9 +52,9 @@ package struct WorkerAddress: Hashable {
     /// Whether it is this machine. Of names, only `localhost` counts: others may resolve to anything.
     private var isLoopback: Bool {
         if host.lowercased().utf8.elementsEqual("localhost".utf8) { return true }
-        // Parsed and printed again, each address has a single form.
-        guard let address = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress else { return false }
-        return address.utf8.starts(with: "127.".utf8) || address == "::1"
+        var address = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, host, &address) == 1 { return address[0] == 127 }
+        return inet_pton(AF_INET6, host, &address) == 1 && address.dropLast().allSatisfy { $0 == 0 } && address[15] == 1
     }
 
     /// - Parameter pattern: a host, or `*.` and a domain for all hosts in that domain.

@@ -8,8 +8,10 @@ import TestSupport
 
 extension RollcallClient {
     /// A client of `alice`'s phone.
-    static func phone(_ url: String, _ adjust: (inout ClientOptions) -> Void = { _ in }) -> RollcallClient {
-        phone([url], token: { "alice" }, adjust)
+    static func phone(
+        _ url: String, over network: TestNetwork = .nio, _ adjust: (inout ClientOptions) -> Void = { _ in }
+    ) -> RollcallClient {
+        phone([url], over: network, token: { "alice" }, adjust)
     }
 
     static func phone(_ urls: [String]) -> RollcallClient {
@@ -21,13 +23,16 @@ extension RollcallClient {
     }
 
     private static func phone(
-        _ urls: [String], token: @escaping @Sendable () async throws -> String,
+        _ urls: [String], over network: TestNetwork = .nio, token: @escaping @Sendable () async throws -> String,
         _ adjust: (inout ClientOptions) -> Void = { _ in }
     ) -> RollcallClient {
         var options = ClientOptions()
         options.longestPause = .milliseconds(100)
         adjust(&options)
-        return RollcallClient(urls: urls, device: "phone", options: options, token: token)
+        guard network != .nio else {
+            return RollcallClient(urls: urls, device: "phone", options: options, token: token)
+        }
+        return RollcallClient(urls: urls, device: "phone", options: options, token: token, over: network.network)
     }
 
     func isConnected() async throws {

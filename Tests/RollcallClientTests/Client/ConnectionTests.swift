@@ -11,36 +11,6 @@ import Testing
 @testable import RollcallTesting
 
 @Suite struct ConnectionTests {
-    @Test("a client sends hello with its token, device and state, and learns its user")
-    func hello() async throws {
-        let worker = try await ScriptedWorker()
-        let client = RollcallClient.phone(worker.url)
-        #expect(client.connection.latest == .idle)
-        #expect(client.serverTime == nil)
-        client.connect()
-        try await client.isConnected()
-        let expected = Session(user: "alice", device: "phone", session: "s1", worker: "w1.abc")
-        #expect(client.connection.latest == .connected(expected))
-        #expect(worker.connections[0].messages == [.hello(.init(token: "alice", device: "phone", state: .active))])
-        let serverTime = try #require(client.serverTime)
-        #expect((0..<60_000).contains(serverTime.milliseconds - 1_753_600_000_000))
-    }
-
-    /// Regression: such an option crashed the client when it connected.
-    @Test("durations beyond what an event loop can express are long waits")
-    func longWaits() async throws {
-        let worker = try await ScriptedWorker()
-        let longest = Duration.seconds(Int64.max)
-        let client = RollcallClient.phone(worker.url) {
-            ($0.connectTimeout, $0.longestPause, $0.idleAfter) = (longest, longest, longest)
-        }
-        client.inputHappened()
-        client.connect()
-        try await client.isConnected()
-        #expect(await client.currentPresence(of: "bob", within: longest)?.status == .away)
-        #expect(await client.typingInput(in: "c42").sendConfirmed(within: longest))
-    }
-
     @Test("the first hello has the state that the application set before it")
     func helloState() async throws {
         let worker = try await ScriptedWorker()
@@ -49,51 +19,6 @@ import Testing
         client.connect()
         let connection = try await worker.connection()
         #expect(connection.messages == [.hello(.init(token: "alice", device: "phone", state: .background))])
-    }
-
-    @Test("however the connection ends, the client reconnects")
-    func comesBack() async throws {
-        let worker = try await ScriptedWorker()
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
-        let ends: [@Sendable (ScriptedWorker.Connection) -> Void] = [
-            { $0.drop() }, { $0.close(.draining) }, { $0.close(.normal) }, { $0.close(.tooBig) },
-            { $0.send(opcode: .connectionClose, []) },
-            { $0.send(opcode: WebSocketOpcode(encodedWebSocketOpcode: 5)!, [1]) },
-        ]
-        for (number, end) in ends.enumerated() {
-            try await client.isConnected()
-            end(try await worker.connection(number))
-            try await eventually("connection \(number + 1)") { worker.connections.count == number + 2 }
-        }
-        try await client.isConnected()
-        #expect(worker.connections.filter(\.isOpen).count == 1)
-    }
-
-    @Test("a worker that is down or refuses is retried until it accepts")
-    func unreachable() async throws {
-        let port = try freePort()
-        let client = RollcallClient.phone("ws://localhost:\(port)/v1/connect")
-        let states = Collected(client.connection)
-        client.connect()
-        try await eventually("it waits") { states.values.contains { $0.waits(because: .unreachable) } }
-        let worker = try await ScriptedWorker(port: port)
-        worker.refuseUpgrades(true)
-        try await eventually("it asks, and is refused") { worker.attempts >= 3 }
-        worker.refuseUpgrades(false)
-        try await client.isConnected()
-    }
-
-    @Test("the reason of a refused handshake is available")
-    func refusalReason() async throws {
-        let worker = try await ScriptedWorker()
-        worker.refuseUpgrades(true)
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
-        try await eventually("it waits") {
-            guard case .waiting(_, let error) = client.connection.latest else { return false }
-            return error.description.contains("503")
-        }
     }
 
     @Test("the client reconnects where the worker says")
@@ -441,28 +366,6 @@ import Testing
         try await eventually("the ping is answered with its own data") { connection.otherFrames == [[7]] }
     }
 
-    /// Regression: a client reconnected without end if a member list had more than 4 MiB.
-    @Test("messages of several megabytes are read, in one frame and in several")
-    func largeMessages() async throws {
-        let worker = try await ScriptedWorker()
-        let client = RollcallClient.phone(worker.url)
-        let typing = Collected(client.typing(in: "c42"))
-        client.connect()
-        let connection = try await worker.connection()
-        try await connection.hears(.join("c42", presence: false))
-        func message(_ count: Int) -> String {
-            #"{"type":"typing","conversation":"c42","users":[],"count":\#(count),"later":""#
-                + String(repeating: "x", count: (4 << 20) + 1) + #""}"#
-        }
-        connection.send(text: message(1))
-        try await typing.latest("the first is read") { $0.count == 1 }
-        let bytes = Array(message(2).utf8)
-        connection.send(opcode: .text, fin: false, Array(bytes[..<3_000_000]))
-        connection.send(opcode: .continuation, Array(bytes[3_000_000...]))
-        try await typing.latest("the second is read") { $0.count == 2 }
-        #expect(worker.connections.count == 1)
-    }
-
     @Test("a silent worker is abandoned; one that only pings is not")
     func silence() async throws {
         let world = TestWorld()
@@ -584,47 +487,6 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test("releasing a client sends goodbye")
-    func letGo() async throws {
-        let worker = try await ScriptedWorker()
-        weak var weakClient: RollcallClient?
-        do {
-            let client = RollcallClient.phone(worker.url)
-            weakClient = client
-            client.connect()
-            try await client.isConnected()
-        }
-        try await worker.connection().hears(.goodbye)
-        try await eventually("the connection ends") { !worker.connections[0].isOpen }
-        #expect(weakClient == nil)
-    }
-
-    @Test("closing sends goodbye, ends every stream and resumes all waiting calls, for good")
-    func close() async throws {
-        let worker = try await ScriptedWorker { request, connection in
-            if case .get = request.message { return }
-            connection.behave(request)
-        }
-        let client = RollcallClient.phone(worker.url)
-        let states = Collected(client.connection)
-        let typing = Collected(client.typing(in: "c42"))
-        client.connect()
-        try await client.isConnected()
-        async let unanswered = client.currentPresence(of: ["bob"], within: .seconds(60))
-        try await worker.connection().hears(.get(["bob"]))
-        await client.shutdown()
-        #expect(worker.connections[0].messages.last == .goodbye)
-        let answer = await unanswered
-        #expect(answer.isEmpty)
-        try await eventually("the streams end") { states.hasEnded && typing.hasEnded }
-        #expect(states.values.last == .closed)
-        await client.shutdown()
-        client.connect()
-        for await _ in client.presence(of: "bob") { Issue.record("a closed client shows nothing") }
-        #expect(client.connection.latest == .closed)
-        #expect(worker.connections.count == 1)
-    }
-
 }
 
 /// An unsigned token: clients cannot check signatures.
@@ -639,7 +501,7 @@ extension ClientMessage {
 }
 
 extension ConnectionState {
-    fileprivate func waits(because code: RollcallError.Code) -> Bool {
+    func waits(because code: RollcallError.Code) -> Bool {
         if case .waiting(_, let error) = self { error.code == code } else { false }
     }
 }
