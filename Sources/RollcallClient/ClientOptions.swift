@@ -7,13 +7,17 @@ public struct ClientOptions: Sendable {
     /// The time without input until the device is idle; `nil` for never. Applies only once the app has called
     /// ``RollcallClient/inputHappened()``.
     public var idleAfter: Duration? = .seconds(300)
-    /// The upper limit of every pause before a reconnect, unless the worker asks for a longer one. That of the first is
-    /// 250 ms, and doubles with each failure. Each pause is random, from zero to the limit. The default is short, so that presence is current again within two seconds after an outage. To save battery, an app may set a
-    /// longer one and call ``RollcallClient/networkChanged()``.
+    /// The upper limit of the pauses before an address is tried again that did not answer. That of the first is 250 ms, and
+    /// doubles with each failure. Each pause is random, from zero to the limit. The default is short, so that presence is
+    /// current again within two seconds after an outage. To save battery, an app may set a longer one and call
+    /// ``RollcallClient/networkChanged()``.
+    ///
+    /// Pauses grow to 15 s instead, each at least half its limit, after the token callback has failed, and where a worker
+    /// answers that it has no room (status 429, close code 4002). A time that the worker names counts before all.
     public var longestPause: Duration = .milliseconds(1500)
     /// The time limit for the token callback, after which it is called again, and for each connection attempt, up to the
-    /// worker's welcome. While there is another address to try, an attempt takes two seconds at most, and twice that each
-    /// time that all addresses have failed.
+    /// worker's welcome. Doubles each time that it has passed, up to 40 s, until a worker welcomes the client. While there
+    /// is another address to try, an attempt takes two seconds at most, and twice that each time that all have failed.
     public var connectTimeout: Duration = .seconds(10)
     /// The path of a PEM file with the certificates to trust for `wss://`, instead of the system's.
     public var trustedCertificates: String?

@@ -70,6 +70,17 @@ public struct RollcallError: Error, Sendable {
     }
 }
 
+/// Thrown by a token callback that cannot give a token now. The client calls it again after ever longer pauses, up to 15 s;
+/// any other error, but a ``RollcallError`` that no retry can fix, means the same.
+public struct TokenUnavailable: Error, Hashable, Sendable {
+    /// How long the token server asks to be left alone, as with the header `Retry-After`; five minutes at most.
+    public var retryAfter: Duration?
+
+    public init(retryAfter: Duration? = nil) {
+        self.retryAfter = retryAfter
+    }
+}
+
 extension RollcallError: Hashable {
     /// Compares code, message and close code. Underlying errors cannot be compared.
     public static func == (left: Self, right: Self) -> Bool {
@@ -108,7 +119,10 @@ extension RollcallError {
             self.init(.protocolError, "the worker could not read a message", because: sentence, closeCode: code)
         case .tooManyMessages: self.init(.tooManyMessages, "more messages than the worker allows", closeCode: code)
         case .replaced: self.init(.replaced, "a newer session of this device is connected", closeCode: code)
-        case .tooManySessions: self.init(.tooManySessions, "the user has too many sessions", closeCode: code)
+        case .tooManySessions: 
+            self.init(
+                .tooManySessions, "the user has as many sessions as the worker's limits.sessions_per_user allows",
+                closeCode: code)
         case .sentAway: self.init(.sentAway, "an operator ended the session", closeCode: code)
         default: self.init(.refused, "the worker ended the session with code \(code.rawValue)", closeCode: code)
         }

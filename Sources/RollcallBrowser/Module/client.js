@@ -96,14 +96,30 @@ export class RollcallClient extends EventTarget {
   inputHappened() { this.#engine.inputHappened(); }
   networkChanged() { this.#engine.connection.networkChanged(); }
 
-  followPage() {
+  followPage({ idleAfterHidden = MINUTE } = {}) {
     const { document } = globalThis;
     const following = new AbortController();
     const on = (target, types, handle) => {
       for (const type of types) target.addEventListener(type, handle, { signal: following.signal, passive: true });
     };
-    const follow = () => this.setPhase(document.hidden ? "background" : "active");
-    let isLeft = false;
+    let [idling, isLong, isLeft] = [null, false, false];
+    const follow = () => {
+      clearTimeout(idling);
+      if (!document.hidden) {
+        this.setPhase("active");
+        // The machine may have slept, and a user who comes back must not see what a dead connection brought last.
+        if (isLong) this.networkChanged();
+        isLong = false;
+      } else if (globalThis.matchMedia("(hover: none)").matches) {
+        this.setPhase("background");
+      } else {
+        this.#engine.endTyping();
+        idling = setTimeout(() => {
+          isLong = true;
+          this.setState("idle");
+        }, idleAfterHidden);
+      }
+    };
     let isSuspended = false;
     on(document, ["visibilitychange"], () => isLeft || follow());
     on(globalThis, ["pagehide"], ({ persisted }) => {
@@ -122,6 +138,9 @@ export class RollcallClient extends EventTarget {
     on(document, ["pointerdown", "pointermove", "wheel", "keydown", "touchstart"], () => this.inputHappened());
     follow();
     this.inputHappened();
-    return ending(() => following.abort());
+    return ending(() => {
+      clearTimeout(idling);
+      following.abort();
+    });
   }
 }

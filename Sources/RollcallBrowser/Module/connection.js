@@ -1,16 +1,21 @@
 // The life of the connection to a worker: a token, a socket, hello, welcome, silence, and what follows each end.
 
 import { MINUTE, parseMessage, RollcallError, SECOND } from "./messages.js";
-import { parseAddress, Route } from "./route.js";
+import { Backoff, parseAddress, REFUSALS, Route } from "./route.js";
+
+/** Returns the claims of a JWT; none for another token. */
+function claimsOf(token) {
+  try {
+    return JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/"))) ?? {};
+  } catch {
+    return {};
+  }
+}
 
 /** Returns when a JWT expires, in server time, or null if the token does not say. */
 function tokenExpiry(token) {
-  try {
-    const { exp } = JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
-    return Number.isFinite(exp) ? exp * SECOND : null;
-  } catch {
-    return null;
-  }
+  const { exp } = claimsOf(token);
+  return Number.isFinite(exp) ? exp * SECOND : null;
 }
 
 /**
@@ -20,6 +25,8 @@ function tokenExpiry(token) {
 class Liveness {
   /** How long an answer may take after a reason for doubt. */
   static DOUBTED = 3 * SECOND;
+  /** How long it may take then while other messages arrive. */
+  static LONGEST_DOUBT = 10 * SECOND;
   /** If a deadline is noticed this much late, the page did not run in the meantime, and asks once more. */
   static ASLEEP = SECOND;
 
@@ -28,6 +35,8 @@ class Liveness {
   #patience = 0;
   #askedAt = null;
   #isAskedAgain = false;
+  /** When a doubt ends, whatever else arrives. */
+  #doubtEnd = Infinity;
   deadline;
 
   constructor(interval, now) {
@@ -41,8 +50,8 @@ class Liveness {
    * it gives the answer more time, which may have to wait behind it.
    */
   received(pingAt, now) {
-    if (pingAt !== null && this.#askedAt !== null && pingAt >= this.#askedAt) this.#askedAt = null;
-    this.deadline = now + (this.#askedAt === null ? 2 * this.#interval : this.#patience);
+    if (pingAt !== null && this.#askedAt !== null && pingAt >= this.#askedAt) [this.#askedAt, this.#doubtEnd] = [null, Infinity];
+    this.deadline = this.#askedAt === null ? now + 2 * this.#interval : Math.min(now + this.#patience, this.#doubtEnd);
   }
 
   /** There is reason for doubt. Returns whether to send a ping now. */
@@ -50,6 +59,7 @@ class Liveness {
     const isFirst = this.#askedAt === null;
     if (isFirst) this.#ask(now, false);
     this.#patience = Liveness.DOUBTED;
+    this.#doubtEnd = Math.min(this.#doubtEnd, now + Liveness.LONGEST_DOUBT);
     this.deadline = Math.min(this.deadline, now + Liveness.DOUBTED);
     return isFirst;
   }
@@ -66,6 +76,7 @@ class Liveness {
   #ask(now, isAgain) {
     this.#askedAt = now;
     this.#isAskedAgain = isAgain;
+    this.#doubtEnd = Infinity;
     this.#patience = Math.max(this.#interval, Liveness.DOUBTED);
     this.deadline = now + this.#patience;
   }
@@ -80,6 +91,8 @@ export class Connection {
   static OLD_ATTEMPT = 2 * SECOND;
   /** How long before its expiry a token is replaced, at least. For a short-lived token it is less. */
   static RENEWAL_MARGIN = MINUTE;
+  /** How long an address that does not answer is only probed before a WebSocket is tried; twice as long each time. */
+  static PROBING = 10 * SECOND;
 
   /** `idle`, `authenticating`, `opening`, `greeting` (hello is sent), `connected`, `waiting`, `failed` or `closed`. */
   #stage = "idle";
@@ -98,6 +111,14 @@ export class Connection {
   /** When the app gave the token: `{ steady, device }`. */
   #tokenTime = null;
   #renewal = null;
+  #isRenewing = false;
+  #renewalPauses = null;
+  /** When a WebSocket last failed to open, until one opens; and until when the address is only probed. */
+  #probing = { since: null, for: Connection.PROBING };
+  /** Aborting it ends a probe. */
+  #probe = null;
+  /** Of this client alone, so that two never end each other, and never stored. Used unless the app or the token names one. */
+  #drawnDevice = `web-${[...crypto.getRandomValues(new Uint32Array(2))].map((part) => part.toString(36)).join("")}`;
   /** Null if a URL of the app is not valid. */
   #route = null;
   /** Aborting it ends the listening for changes of the network. */
@@ -175,15 +196,18 @@ export class Connection {
   }
 
   deadlinePassed(now) {
-    if (this.#renewal !== null && now >= this.#renewal) this.#renewToken();
+    if (this.#renewal !== null && now >= this.#renewal) this.#isRenewing ? this.#renewalFailed() : this.#renewToken();
     if (this.#deadline === null || now < this.#deadline) return;
     switch (this.#stage) {
       case "waiting": return void this.#begin();
       case "authenticating":
         this.#attempt += 1;
+        this.#route.timedOut();
         return this.#follow(this.#route.tokenFailed(new Error("the token callback did not answer in time")));
       case "opening":
-      case "greeting": return this.#attemptFailed();
+      case "greeting":
+        this.#route.timedOut();
+        return this.#stage === "opening" && this.#socket ? this.#socketFailed() : this.#attemptFailed();
       case "connected": {
         const judgement = this.#liveness.deadlinePassed(now);
         this.#deadline = this.#liveness.deadline;
@@ -204,14 +228,16 @@ export class Connection {
   #end() {
     const [socket, wasOpen] = [this.#socket, this.isOpen];
     this.#stage = "waiting";
-    this.#socket = this.#deadline = this.#renewal = null;
+    this.#attempt += 1;
+    this.#probe?.abort();
+    this.#socket = this.#probe = this.#deadline = this.#renewal = null;
+    this.#isRenewing = false;
     socket?.close();
     if (wasOpen) this.#engine.connectionLost();
   }
 
   /** Ends everything that would happen without another call. */
   #stop(stage, state) {
-    this.#attempt += 1;
     this.#end();
     this.#listening?.abort();
     this.#listening = null;
@@ -226,7 +252,7 @@ export class Connection {
     if (!this.#route) return this.#giveUp(invalidURL());
     this.#listen();
     if (this.#token === null || this.#isTokenExpired()) {
-      this.#deadline = performance.now() + this.#options.connectTimeout;
+      this.#deadline = performance.now() + this.#timeLimit;
       this.#become("authenticating", { status: "connecting" });
       if (attempt !== this.#attempt) return;
       try {
@@ -270,13 +296,49 @@ export class Connection {
     globalThis.addEventListener("offline", () => this.#stage === "connected" && this.networkChanged(), { signal });
   }
 
-  #open() {
+  /** Firefox holds a WebSocket back for ever longer after others have failed, so it is opened only where somebody answers. */
+  async #open() {
+    const attempt = this.#attempt;
     this.#route.opening();
+    this.#attemptBegan = performance.now();
+    this.#deadline = this.#attemptBegan + this.#route.timeout(this.#options.connectTimeout);
+    this.#become("opening", { status: "connecting" });
+    if (this.#isProbing && attempt === this.#attempt) {
+      const status = await this.#answer();
+      if (attempt !== this.#attempt) return;
+      if (status !== 426) return this.#attemptFailed(status);
+      this.#deadline = performance.now() + this.#route.timeout(this.#options.connectTimeout);
+      this.#engine.changed();
+    }
+    if (attempt === this.#attempt) this.#openSocket();
+  }
+
+  get #isProbing() {
+    const { since, for: duration } = this.#probing;
+    return since !== null && performance.now() - since < duration && this.#options.WebSocket === globalThis.WebSocket;
+  }
+
+  /** Returns the status with which a worker answers a plain request; undefined if none does. */
+  async #answer() {
+    this.#probe = new AbortController();
+    const { signal } = this.#probe;
+    try {
+      const url = this.#route.address.href.replace(/^ws/, "http");
+      const { status } = await fetch(url, { mode: "cors", credentials: "omit", cache: "no-store", redirect: "error", signal });
+      return status === 426 || REFUSALS.has(status) ? status : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #openSocket() {
+    const { WebSocket } = this.#options;
+    if (!WebSocket) return this.#giveUp(new RollcallError("no_websocket", NO_WEBSOCKET));
     let socket;
     try {
-      socket = new this.#options.WebSocket(this.#route.address.href);
+      socket = new WebSocket(this.#route.address.href);
     } catch (cause) {
-      return this.#giveUp(invalidURL(cause));
+      return this.#giveUp(invalidURL(cause, this.#route.address));
     }
     this.#socket = socket;
     this.#pings = [];
@@ -286,18 +348,22 @@ export class Connection {
     on("open", () => this.#greet());
     on("message", ({ data }) => this.#received(data));
     on("close", ({ code, reason }) => {
-      if (this.#stage === "opening") this.#attemptFailed();
+      if (this.#stage === "opening") this.#socketFailed();
       // 1006 is what a browser reports if there was no close frame.
       else this.#lost(code === 1006 ? null : code, reason);
     });
-    this.#attemptBegan = performance.now();
-    this.#deadline = this.#attemptBegan + this.#route.timeout(this.#options.connectTimeout);
-    this.#become("opening", { status: "connecting" });
+  }
+
+  #socketFailed() {
+    const { since, for: duration } = this.#probing;
+    this.#probing = { since: performance.now(), for: since === null ? duration : 2 * duration };
+    this.#attemptFailed();
   }
 
   #greet() {
     this.#stage = "greeting";
-    const { device } = this.#options;
+    this.#probing = { since: null, for: Connection.PROBING };
+    const device = this.#options.device ?? (typeof claimsOf(this.#token).device === "string" ? null : this.#drawnDevice);
     this.send([{ type: "hello", token: this.#token, ...device && { device }, state: this.#engine.deviceState }]);
     if (this.isOpen) this.#engine.connectionOpened();
   }
@@ -339,9 +405,10 @@ export class Connection {
     this.#engine.connectionChanged({ status: "connected", session: { user, device, session, worker } });
   }
 
-  #attemptFailed() {
+  /** @param {number} [status] that of a refusal */
+  #attemptFailed(status) {
     this.#end();
-    this.#follow(this.#route.connectFailed());
+    this.#follow(this.#route.connectFailed(status));
   }
 
   #lost(code, reason = "") {
@@ -366,11 +433,12 @@ export class Connection {
 
   // The renewal of the token.
 
-  /**
-   * One to two margins before the expiry, at random, so that clients that connected together do not ask together. After a
-   * failure, the same rule applies to the time left.
-   */
+  /** The time limit of the token callback. */
+  get #timeLimit() { return this.#route.patient(this.#options.connectTimeout); }
+
+  /** One to two margins before the expiry, at random, so that clients that connected together do not ask together. */
   #scheduleRenewal(token = this.#token) {
+    this.#renewalPauses = Backoff.considerate(5 * SECOND);
     const left = (tokenExpiry(token) ?? NaN) - this.#engine.now;
     const margin = Math.min(Connection.RENEWAL_MARGIN, left / 4) * (1 + Math.random());
     this.#renewal = left > SECOND ? performance.now() + left - margin : null;
@@ -381,13 +449,27 @@ export class Connection {
   async #renewToken() {
     this.#attempt += 1;
     const attempt = this.#attempt;
-    this.#renewal = performance.now() + this.#options.connectTimeout;
-    const token = await this.#freshToken().catch(() => this.#token);
+    this.#renewal = performance.now() + this.#timeLimit;
+    this.#isRenewing = true;
+    let [token, cause] = [null, null];
+    try {
+      token = await this.#freshToken();
+    } catch (error) {
+      cause = error;
+    }
     if (attempt !== this.#attempt || this.#stage !== "connected") return;
-    if (tokenExpiry(token) > tokenExpiry(this.#token)) {
-      this.#engine.tokenRenewed(token);
-      this.#scheduleRenewal(token);
-    } else this.#scheduleRenewal();
+    if (!(tokenExpiry(token) > tokenExpiry(this.#token))) return this.#renewalFailed(cause);
+    this.#isRenewing = false;
+    this.#engine.tokenRenewed(token);
+    this.#scheduleRenewal(token);
+  }
+
+  /** There is no fresh token. The old one is still valid for a while. */
+  #renewalFailed(cause = null) {
+    this.#attempt += 1;
+    this.#isRenewing = false;
+    this.#renewal = performance.now() + this.#renewalPauses.tokenFailed(cause);
+    this.#engine.changed();
   }
 
   /**
@@ -397,14 +479,17 @@ export class Connection {
   renewalAnswered(token, isAccepted) {
     if (this.#stage !== "connected") return;
     if (isAccepted) this.#keepToken(token);
-    else this.#scheduleRenewal();
+    else this.#renewalFailed();
   }
 }
 
-function invalidURL(cause) {
-  return new RollcallError(
-    "invalid_url", "a URL must be ws://HOST or wss://HOST, with port and path at will, or a path on the page's host",
-    { cause });
+const NO_WEBSOCKET = "this runtime has no WebSocket: Node.js has one from version 22 on, or pass one as the option WebSocket";
+
+function invalidURL(cause, address = undefined) {
+  const isExposed = address?.protocol === "ws:" && globalThis.location?.protocol === "https:";
+  return new RollcallError("invalid_url", isExposed
+    ? "a page of https:// may open no ws:// connection: use wss://"
+    : "a URL must be ws://HOST or wss://HOST, with port and path at will, or a path on the page's host", { cause });
 }
 
 /** Resolves once a closing socket has closed, after two seconds at most. */

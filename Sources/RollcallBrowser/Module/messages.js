@@ -129,10 +129,12 @@ const CLOSE_CODE_ERRORS = new Map([
   [4102, ["protocol_error", "the worker could not read a message"]],
   [4103, ["too_many_messages", "more messages than the worker allows"]],
   [4104, ["replaced", "a newer session of this device is connected"]],
-  [4105, ["too_many_sessions", "the user has too many sessions"]],
+  [4105, ["too_many_sessions", "the user has as many sessions as the worker's limits.sessions_per_user allows"]],
   [4106, ["sent_away", "an operator ended the session"]],
 ]);
 export const TOKEN_EXPIRED = 4101;
+/** The worker has no room. */
+export const BUSY = 4002;
 
 /** The close codes that mean the same as the reason of a `goodbye`. */
 export const GOODBYE_CLOSE_CODES = new Map([

@@ -1,25 +1,40 @@
 // Where and when to connect next, or whether to give up: the app's URLs, where a worker sent this device, and pauses.
 
 import {
-  because, clamp, closeCodeError, GOODBYE_CLOSE_CODES, MINUTE, RollcallError, SECOND, TOKEN_EXPIRED,
+  because, BUSY, clamp, closeCodeError, GOODBYE_CLOSE_CODES, MINUTE, RollcallError, SECOND, TOKEN_EXPIRED,
 } from "./messages.js";
 
-/** Exponential backoff with full jitter, so that the clients of a worker that stopped do not all return together. */
+/** Exponential backoff with jitter, so that the clients of a worker that stopped do not all return together. */
 export class Backoff {
+  /** The longest time that a worker or a token server may make a client wait. One that names a longer is probably wrong. */
+  static LONGEST_WAIT = 5 * MINUTE;
+
   #first;
   #longest;
+  #least;
   failures = 0;
 
-  constructor(first, longest) {
+  /** @param least the shortest pause, as a part of its limit */
+  constructor(first, longest, least = 0) {
     this.#first = first;
     this.#longest = longest;
+    this.#least = least;
   }
+
+  /** For a token server, or a worker, that has asked for fewer requests. */
+  static considerate(first) { return new Backoff(first, 15 * SECOND, 0.5); }
 
   /** Returns the pause after one more failure: a random time below a limit that doubles with each failure. */
   failed() {
     const limit = Math.min(this.#longest, this.#first * 2 ** Math.min(this.failures, 20));
     this.failures += 1;
-    return Math.random() * limit;
+    return limit * (this.#least + (1 - this.#least) * Math.random());
+  }
+
+  /** Returns the pause after one more failure of the token callback, whose error may ask for more. */
+  tokenFailed(error) {
+    const asked = Number.isFinite(error?.retryAfter) ? clamp(error.retryAfter, 0, Backoff.LONGEST_WAIT) : 0;
+    return Math.min(asked + this.failed(), Backoff.LONGEST_WAIT);
   }
 }
 
@@ -36,6 +51,13 @@ export function parseAddress(text) {
   }
 }
 
+/** What the statuses mean with which a worker, or what stands in its place, refuses. */
+export const REFUSALS = new Map([
+  [403, () => `pages of ${globalThis.location?.origin ?? "this origin"} may not connect: add it to the worker's edge.origins`],
+  [404, () => "no worker answers at this path; a worker's is /v1/connect"],
+  [429, () => "too many connections from this address at once"],
+]);
+
 /** The host of an address, without the brackets of IPv6. */
 function hostOf({ hostname }) { return hostname.replace(/^\[(.*)\]$/, "$1"); }
 
@@ -45,24 +67,28 @@ function hostOf({ hostname }) { return hostname.replace(/^\[(.*)\]$/, "$1"); }
  */
 export class Route {
   static FIRST_PAUSE = 250;
-  /** The longest time that a worker may make a client wait. A worker that names a longer one is probably wrong. */
-  static LONGEST_WAIT = 5 * MINUTE;
   /** A token that is refused as expired within this time after the app gave it was not a fresh one. */
   static FRESH = MINUTE;
   /** How long a connection must have lasted for its end to count as a first failure. */
   static STEADY = 5 * SECOND;
   /** How long an attempt may take while there is another address to try. This doubles with each round of all. */
   static SHORT_TIMEOUT = 2 * SECOND;
+  /** The time limit of an attempt doubles up to this: a network may be slow. */
+  static LONGEST_ATTEMPT = 40 * SECOND;
 
   #addresses;
   /** Which of the addresses is next, and how many attempts have failed since the last welcome. */
   #index = 0;
   #failures = 0;
+  /** How many attempts have run into the app's time limit since the last welcome. */
+  #timeouts = 0;
   /** The address that a worker named. It is tried once, before the app's addresses. */
   #redirect = null;
   /** Whether a worker may send this device, with its token, to a host. */
   #allows;
   #backoff;
+  /** After the token callback has failed, or a worker has answered that it does not want this client now. */
+  #considerate = Backoff.considerate(Route.FIRST_PAUSE);
   /** What the worker sent before it closed the connection. */
   #goodbye = null;
   /** Whether close code 4101 made the client ask for a fresh token, and no welcome has arrived since. */
@@ -86,11 +112,16 @@ export class Route {
 
   get address() { return this.#redirect ?? this.#addresses[this.#index]; }
 
-  timeout(longest) {
+  timeout(limit) {
+    const longest = this.patient(limit);
     if (this.#redirect === null && this.#addresses.length === 1) return longest;
     const rounds = Math.floor(this.#failures / this.#addresses.length);
     return Math.min(longest, Route.SHORT_TIMEOUT * 2 ** Math.min(rounds, 20));
   }
+
+  /** The app's time limit, longer after each attempt that ran into it. */
+  patient(limit) { return Math.max(limit, Math.min(limit * 2 ** Math.min(this.#timeouts, 10), Route.LONGEST_ATTEMPT)); }
+  timedOut() { this.#timeouts += 1; }
 
   /** A connection begins. A goodbye belongs to the connection on which it arrived. */
   opening() { this.#goodbye = null; }
@@ -98,26 +129,31 @@ export class Route {
 
   welcomed() {
     this.#isRefreshed = false;
-    this.#failures = this.#unknownKeys = 0;
+    this.#failures = this.#timeouts = this.#unknownKeys = 0;
   }
 
   /** The token callback threw or did not answer. The client retries unless the error says that a retry cannot help. */
   tokenFailed(cause) {
     if (cause instanceof RollcallError && !cause.retry) return { error: cause };
     const error = new RollcallError("token_unavailable", "the app gave no token", { cause });
-    return { after: this.#backoff.failed(), freshToken: true, error };
+    return { after: this.#considerate.tokenFailed(cause), freshToken: true, error };
   }
 
-  /** No worker answered at the address. There is no pause until each address was tried. */
-  connectFailed() {
-    const error = new RollcallError("unreachable", "no worker answered");
+  /**
+   * No worker answered at the address, or it refused with this status. There is no pause until each address was tried.
+   *
+   * @param {number} [status] 403, 404 or 429
+   */
+  connectFailed(status) {
+    const error = new RollcallError("unreachable", REFUSALS.get(status)?.() ?? "no worker answered");
     if (this.#redirect !== null) {
       this.#redirect = null;
       return { after: 0, error };
     }
     this.#advance();
     this.#failures += 1;
-    return { after: this.#failures % this.#addresses.length === 0 ? this.#backoff.failed() : 0, error };
+    const pauses = status === undefined ? this.#backoff : this.#considerate;
+    return { after: this.#failures % this.#addresses.length === 0 ? pauses.failed() : 0, error };
   }
 
   /**
@@ -133,8 +169,8 @@ export class Route {
     if (code >= 4100 && code <= 4199) return { error: closeCodeError(code, reason) };
     if (goodbye && !goodbye.reconnect) return { error: closeCodeError(GOODBYE_CLOSE_CODES.get(goodbye.reason) ?? code) };
     this.#leave(goodbye?.to);
-    if (duration >= Route.STEADY) this.#backoff.failures = 0;
-    const pause = this.#backoff.failed();
+    if (duration >= Route.STEADY) this.#backoff.failures = this.#considerate.failures = 0;
+    const pause = (code === BUSY ? this.#considerate : this.#backoff).failed();
     const error = code === null
       ? new RollcallError("connection_lost", "the connection was lost")
       : new RollcallError(
@@ -142,7 +178,7 @@ export class Route {
     // A key that workers lack for long may be gone for good, and the app have a token with another by now.
     if (goodbye?.reason === "unknown_key") this.#unknownKeys += 1;
     const freshToken = goodbye?.reason === "unknown_key" && this.#unknownKeys % 2 === 0;
-    return { freshToken, after: Number.isFinite(goodbye?.after) ? clamp(goodbye.after, 0, Route.LONGEST_WAIT) : pause, error };
+    return { freshToken, after: Number.isFinite(goodbye?.after) ? clamp(goodbye.after, 0, Backoff.LONGEST_WAIT) : pause, error };
   }
 
   #tokenExpired(age) {

@@ -12,6 +12,8 @@ struct Liveness {
 
     /// How long the answer to a ping may take after a reason for doubt.
     static let doubted = Duration.seconds(3)
+    /// How long it may take then while other messages arrive.
+    static let longestDoubt = Duration.seconds(10)
     /// If a deadline is noticed this much late, the process was suspended (an app in the background, a closed laptop),
     /// and asks once more before it judges.
     static let asleep = Duration.seconds(1)
@@ -21,6 +23,8 @@ struct Liveness {
     private var patience = Duration.zero
     private var asked: ContinuousClock.Instant?
     private var isAskedAgain = false
+    /// When a doubt ends, whatever else arrives.
+    private var doubtEnd: ContinuousClock.Instant?
     /// When to call ``deadlinePassed(at:)``.
     private(set) var deadline: ContinuousClock.Instant
 
@@ -33,12 +37,13 @@ struct Liveness {
     /// Handles received data. While an answer is awaited, nothing else counts as one, because it may have been sent
     /// before the connection died. But it may delay the answer, which therefore gets more time.
     mutating func heard(at now: ContinuousClock.Instant) {
-        deadline = now + (asked == nil ? interval * 2 : patience)
+        guard asked != nil else { return deadline = now + interval * 2 }
+        deadline = min(now + patience, doubtEnd ?? now + patience)
     }
 
     /// Handles the answer to the ping that was sent at this moment.
     mutating func answered(_ ping: ContinuousClock.Instant, at now: ContinuousClock.Instant) {
-        if let asked, ping >= asked { self.asked = nil }
+        if let asked, ping >= asked { (self.asked, doubtEnd) = (nil, nil) }
         heard(at: now)
     }
 
@@ -47,6 +52,7 @@ struct Liveness {
         let isFirst = asked == nil
         if isFirst { ask(at: now, again: false) }
         patience = Self.doubted
+        doubtEnd = doubtEnd ?? now + Self.longestDoubt
         deadline = min(deadline, now + Self.doubted)
         return isFirst ? .ask : .alive
     }
@@ -60,7 +66,7 @@ struct Liveness {
     }
 
     private mutating func ask(at now: ContinuousClock.Instant, again: Bool) {
-        (asked, isAskedAgain) = (now, again)
+        (asked, isAskedAgain, doubtEnd) = (now, again, nil)
         patience = max(interval, Self.doubted)
         deadline = now + patience
     }
@@ -83,10 +89,15 @@ final class Connection: @unchecked Sendable {
 
     /// How old an attempt must be to begin again when the network changes, which it does once.
     private static let oldAttempt = Duration.seconds(2)
+    /// The pauses after a refresh of the token failed, while the present one is still valid.
+    private static let newRefreshPauses = Backoff.considerate(first: .seconds(5))
 
     private unowned let engine: Engine
     private let options: ClientOptions
+    /// The app's name for this device; `nil` if it gave none.
     private let device: DeviceID?
+    /// Of this client alone, so that two never end each other, and never stored. Used unless the app or the token names one.
+    private let drawnDevice: DeviceID
     private let tokens: TokenSource
     /// `nil` if the client connects nowhere, for the reason in `route`.
     private let dial: Dial?
@@ -96,6 +107,7 @@ final class Connection: @unchecked Sendable {
     private var stage = Stage.idle
     private var stageEnd: ContinuousClock.Instant?
     private var refreshTime: ContinuousClock.Instant?
+    private var refreshPauses = Connection.newRefreshPauses
     private var attemptBegan: ContinuousClock.Instant
     private var isRestarted = false
     private var token: (text: String, since: ContinuousClock.Instant)?
@@ -112,11 +124,12 @@ final class Connection: @unchecked Sendable {
     ) {
         self.engine = engine
         self.device = device
+        random = engine.random
+        drawnDevice = (try? DeviceID("app-" + String(random.next(), radix: 36))) ?? "app"
         route = way.map(\.0)
         dial = try? way.get().1
         tokens = token
         options = engine.options
-        random = engine.random
         attemptBegan = engine.now
         lastHeard = engine.now
     }
@@ -196,16 +209,20 @@ final class Connection: @unchecked Sendable {
     }
 
     func deadlinePassed(at now: ContinuousClock.Instant) {
-        if let refreshTime, now >= refreshTime { refreshToken() }
+        if let refreshTime, now >= refreshTime {
+            if asking == nil { refreshToken() } else { refreshed(.failure(NoAnswer())) }
+        }
         guard let stageEnd, now >= stageEnd else { return }
         switch stage {
         case .waiting:
             begin()
         case .authenticating:
+            change { $0.timedOut() }
             withdrawQuestion()
             isAwaitingToken = true
             tokenCame(.failure(NoAnswer()))
         case .opening, .greeting:
+            change { $0.timedOut() }
             ended(.notReached(NoAnswer()))
         case .connected:
             judge { $0.deadlinePassed(at: now) }
@@ -257,7 +274,7 @@ extension Connection {
             self.token = nil
         }
         guard token == nil else { return open() }
-        stageEnd = now + options.connectTimeout
+        stageEnd = now + tokenTimeLimit
         become(.authenticating, .connecting)
         askForToken { [self] in tokenCame($0) }
     }
@@ -317,6 +334,7 @@ extension Connection: WireOwner {
     func wireOpened(_ wire: any Wire) {
         guard case .opening(let current) = stage, wire === current, let token else { return }
         stage = .greeting(wire)
+        let device = device ?? (TokenClaims(of: token.text)?.namesDevice == true ? nil : drawnDevice)
         send([ClientRequest(.hello(.init(token: ByteString(token.text), device: device, state: engine.deviceState)))])
         engine.connectionOpened()
     }
@@ -399,25 +417,36 @@ extension Connection {
     private func planRefresh(of text: String?) {
         let life = text.flatMap { TokenLife(of: $0) }
         let pause = engine.serverTime.flatMap { life?.refresh(at: $0, using: &random) }
+        refreshPauses = Self.newRefreshPauses
         refreshTime = pause.map { now + $0 }
         engine.changed()
     }
 
     /// Asks for a fresh token, and again if the app does not answer in time.
     private func refreshToken() {
-        refreshTime = now + options.connectTimeout
-        askForToken { [self] in refreshed(try? $0.get()) }
+        refreshTime = now + tokenTimeLimit
+        askForToken { [self] in refreshed($0) }
     }
 
-    /// - Parameter fresh: `nil` if the app gave no token. The old one is still valid for a while.
-    private func refreshed(_ fresh: String?) {
-        if let fresh, isFresher(fresh) {
+    private var tokenTimeLimit: Duration {
+        (try? route.get().patient(options.connectTimeout)) ?? options.connectTimeout
+    }
+
+    private func refreshed(_ result: Result<String, any Error>) {
+        switch result {
+        case .success(let fresh) where isFresher(fresh):
             engine.tokenRefreshed(fresh)
             planRefresh(of: fresh)
-        } else {
-            refreshTime = now + TokenLife.pause
-            engine.changed()
+        case .success: refreshFailed(nil)
+        case .failure(let error): refreshFailed(error)
         }
+    }
+
+    /// Handles that there is no fresh token. The old one is still valid for a while.
+    private func refreshFailed(_ error: (any Error)?) {
+        withdrawQuestion()
+        refreshTime = now + refreshPauses.tokenFailed(error, using: &random)
+        engine.changed()
     }
 
     /// Handles the worker's answer to a fresh token. Until it is accepted, the present one stays in use, also for the next
@@ -427,8 +456,7 @@ extension Connection {
         if accepted {
             token = (fresh, now)
         } else {
-            refreshTime = now + TokenLife.pause
-            engine.changed()
+            refreshFailed(nil)
         }
     }
 

@@ -11,30 +11,45 @@ package enum Ending {
     case closed(CloseCode, because: String = "")
 }
 
-/// Pauses between attempts: exponential with full jitter, so that the clients of a lost worker do not all reconnect at
-/// once.
+/// Pauses between attempts: exponential and random, so that the clients of a lost worker do not all reconnect at once.
 struct Backoff {
     /// No pause is longer, so that doubling cannot overflow, whatever an app sets.
     private static let year = Duration.seconds(365 * 86_400)
+    /// The longest that a worker or a token server may make a client wait. A longer request is more likely an error.
+    static let longestWait = Duration.seconds(300)
 
     private let first: Duration
     private let longest: Duration
+    private let isConsiderate: Bool
     private var failures = 0
 
-    init(first: Duration, longest: Duration) {
+    /// - Parameter isConsiderate: whether no pause is shorter than half its limit, for what is asked by many and is ill.
+    init(first: Duration, longest: Duration, isConsiderate: Bool = false) {
         self.first = min(first, Self.year)
         self.longest = min(longest, Self.year)
+        self.isConsiderate = isConsiderate
+    }
+
+    /// For a token server, or a worker, that has asked for fewer requests.
+    static func considerate(first: Duration) -> Backoff {
+        Backoff(first: first, longest: .seconds(15), isConsiderate: true)
     }
 
     mutating func reset() {
         failures = 0
     }
 
-    /// Returns the pause after another failure: random, from zero to a limit that doubles with each failure.
+    /// Returns the pause after another failure: random, up to a limit that doubles with each failure.
     mutating func failed(using random: inout Jitter) -> Duration {
-        let ceiling = min(longest, first * (1 << min(failures, 20)))
+        let limit = max(0, min(longest, first * (1 << min(failures, 20))).milliseconds)
         failures += 1
-        return .milliseconds(Int64.random(in: 0...max(0, ceiling.milliseconds), using: &random))
+        return .milliseconds(Int64.random(in: (isConsiderate ? limit / 2 : 0)...limit, using: &random))
+    }
+
+    /// Returns the pause after another failure of the token callback, which may have asked for more.
+    mutating func tokenFailed(_ error: (any Error)?, using random: inout Jitter) -> Duration {
+        let asked = (error as? TokenUnavailable)?.retryAfter ?? .zero
+        return min(max(.zero, min(asked, Self.longestWait)) + failed(using: &random), Self.longestWait)
     }
 }
 
@@ -47,13 +62,13 @@ struct Route {
 
     /// The upper limit of the first pause.
     private static let firstPause = Duration.milliseconds(250)
-    /// The longest that a worker may make a client wait. A longer request is more likely an error.
-    private static let longestWait = Duration.seconds(300)
     /// A token that is rejected as expired within this time after the app returned it was never fresh.
     private static let freshness = Duration.seconds(60)
     /// How long a connection must last for the pauses to start again from the shortest. Otherwise a worker that accepts
     /// and drops connections would be tried again and again without growing pauses.
     private static let steady = Duration.seconds(5)
+    /// The time limit of an attempt doubles up to this: a network may be slow.
+    private static let longestAttempt = Duration.seconds(40)
     /// The time limit of an attempt while there is another address to try; it doubles with each round of all. A device
     /// that is sent to a worker which does not answer is then connected elsewhere within the default grace period.
     private static let patience = Duration.seconds(2)
@@ -66,9 +81,13 @@ struct Route {
     private var turn = 0
     /// How many attempts have failed since the last welcome.
     private var failures = 0
+    /// How many attempts have run into the app's time limit since the last welcome.
+    private var timeouts = 0
     /// The address to which a worker redirected the client. It is tried once, before the app's.
     private var invitation: WorkerAddress?
     private var backoff: Backoff
+    /// After the token callback has failed, or a worker has asked for fewer attempts (429, 4002).
+    private var considerate = Backoff.considerate(first: Self.firstPause)
     /// What the worker announced before it closed.
     private var goodbye: ServerMessage.Goodbye?
     /// Whether a fresh token was requested after close code 4101, and no welcome has arrived since.
@@ -107,9 +126,19 @@ struct Route {
     var address: WorkerAddress { invitation ?? homes[turn] }
 
     /// The time limit of that attempt.
-    func timeLimit(atMost longest: Duration) -> Duration {
+    func timeLimit(atMost limit: Duration) -> Duration {
+        let longest = patient(limit)
         guard invitation != nil || homes.count > 1 else { return longest }
         return min(longest, Self.patience * (1 << min(failures / homes.count, 20)))
+    }
+
+    /// The app's time limit, longer after each attempt that ran into it.
+    func patient(_ limit: Duration) -> Duration {
+        limit >= Self.longestAttempt ? limit : min(limit * (1 << min(timeouts, 10)), Self.longestAttempt)
+    }
+
+    mutating func timedOut() {
+        timeouts += 1
     }
 
     /// Handles the start of an attempt. A goodbye belongs to one connection.
@@ -119,7 +148,7 @@ struct Route {
 
     mutating func welcomed() {
         refreshed = false
-        (failures, unknownKeys) = (0, 0)
+        (failures, timeouts, unknownKeys) = (0, 0, 0)
     }
 
     mutating func goodbyeReceived(_ goodbye: ServerMessage.Goodbye) {
@@ -131,7 +160,7 @@ struct Route {
     mutating func tokenFailed(_ error: any Error, using random: inout Jitter) -> Next {
         if let mistake = error as? RollcallError, !mistake.retry { return .giveUp(mistake) }
         let reason = RollcallError(.tokenUnavailable, "the app gave no token", underlying: error)
-        return .retry(after: backoff.failed(using: &random), freshToken: true, because: reason)
+        return .retry(after: considerate.tokenFailed(error, using: &random), freshToken: true, because: reason)
     }
 
     /// - Parameters:
@@ -163,7 +192,8 @@ struct Route {
 
     /// There is no pause until each address was tried.
     private mutating func notReached(_ error: (any Error)?, using random: inout Jitter) -> Next {
-        let sentence = (error as? UpgradeRefused).map { "\($0)" } ?? "no worker answered"
+        let refusal = error as? UpgradeRefused
+        let sentence = refusal.map { "\($0)" } ?? "no worker answered"
         let reason = RollcallError(.unreachable, sentence, underlying: error)
         var pause = Duration.zero
         if invitation != nil {
@@ -171,7 +201,9 @@ struct Route {
         } else {
             turn = (turn + 1) % homes.count
             failures += 1
-            if failures % homes.count == 0 { pause = backoff.failed(using: &random) }
+            if failures % homes.count == 0 {
+                pause = refusal?.status == 429 ? considerate.failed(using: &random) : backoff.failed(using: &random)
+            }
         }
         return .retry(after: pause, freshToken: false, because: reason)
     }
@@ -181,12 +213,15 @@ struct Route {
     ) -> Next {
         if let goodbye, !goodbye.reconnect { return .giveUp(RollcallError(goodbye)) }
         leave(for: goodbye?.to.flatMap { WorkerAddress($0.string) })
-        if held >= Self.steady { backoff.reset() }
-        let pause = backoff.failed(using: &random)
+        if held >= Self.steady {
+            backoff.reset()
+            considerate.reset()
+        }
+        let pause = reason.closeCode == .busy ? considerate.failed(using: &random) : backoff.failed(using: &random)
         // A key that workers lack for long may be gone for good, and the app have a token with another by now.
         if goodbye?.reason == .unknownKey { unknownKeys += 1 }
         let isStale = goodbye?.reason == .unknownKey && unknownKeys.isMultiple(of: 2)
-        let asked = goodbye?.after.map { min(max(.zero, Duration.milliseconds($0)), Self.longestWait) }
+        let asked = goodbye?.after.map { min(max(.zero, Duration.milliseconds($0)), Backoff.longestWait) }
         return .retry(after: asked ?? pause, freshToken: isStale, because: reason)
     }
 

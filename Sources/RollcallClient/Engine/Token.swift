@@ -48,17 +48,12 @@ struct TokenLife {
     /// A token is replaced at least this long before its expiry, or at least a quarter of its remaining life if that is
     /// less.
     static let slack = Duration.seconds(60)
-    /// When to try again after the callback failed or returned a token that is not fresher.
-    static let pause = Duration.seconds(5)
 
     let expires: Timestamp
 
     /// - Returns: `nil` for a token without an expiry.
     init?(of token: String) {
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let claims = Data(base64URL: parts[1]),
-            let exp = try? JSONDecoder().decode(Claims.self, from: claims).exp, exp.isFinite
-        else { return nil }
+        guard let exp = TokenClaims(of: token)?.exp, exp.isFinite else { return nil }
         expires = Timestamp(milliseconds: Int64(min(max(0, exp), 253_402_300_799) * 1000))
     }
 
@@ -72,9 +67,28 @@ struct TokenLife {
         let jitter = Duration.milliseconds(Int64.random(in: 0...slack.milliseconds, using: &random))
         return left - slack - jitter
     }
+}
 
-    private struct Claims: Decodable {
-        var exp: Double
+/// The claims of a JWT that a client reads.
+struct TokenClaims: Decodable {
+    let exp: Double?
+    let namesDevice: Bool
+
+    private enum Key: CodingKey { case exp, device }
+
+    /// - Returns: `nil` for a token that is no JWT.
+    init?(of token: String) {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let json = Data(base64URL: parts[1]),
+            let claims = try? JSONDecoder().decode(Self.self, from: json)
+        else { return nil }
+        self = claims
+    }
+
+    init(from decoder: any Decoder) throws {
+        let claims = try decoder.container(keyedBy: Key.self)
+        exp = try? claims.decode(Double.self, forKey: .exp)
+        namesDevice = (try? claims.decode(String.self, forKey: .device)) != nil
     }
 }
 

@@ -19,7 +19,7 @@ public struct ShardSettings: Hashable, Sendable {
     /// How long a device keeps its presence after its connection was lost.
     public var grace = Duration.seconds(5)
     /// The time in which a new connection must send its hello.
-    public var hello = Duration.seconds(5)
+    public var hello = Duration.seconds(20)
     /// The interval of pings to each connection. Here it is only sent to clients; the edge sends the pings.
     public var ping = Duration.seconds(10)
     public var lease = Duration.seconds(5)

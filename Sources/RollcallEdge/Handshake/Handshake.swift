@@ -32,6 +32,10 @@ struct Handshake: Sendable {
         let path = ByteString(request.uri)
         guard path.cut(at: "?")?.before ?? path == Self.path else { throw .notHere }
         guard request.method == .GET else { throw .notGET }
+        // Before what only a WebSocket has: a plain request tells a page whether its origin may connect.
+        guard headers["origin"].count <= 1,
+            origins.allows(headers.first(name: "origin"), host: headers.first(name: "host"))
+        else { throw origins.isForThisMachine ? .notThisMachine : .foreignOrigin }
         guard headers.lists("websocket", in: "upgrade") else { throw .notWebSocket }
         guard request.version == .http1_1 else { throw .bad("A WebSocket handshake must be an HTTP/1.1 request.") }
         guard headers.lists("upgrade", in: "connection") else {
@@ -45,9 +49,6 @@ struct Handshake: Sendable {
         guard let key = headers.only("sec-websocket-key"), Data(base64Encoded: key.string)?.count == 16 else {
             throw .bad("The header Sec-WebSocket-Key must occur once, with 16 bytes in Base64.")
         }
-        guard headers["origin"].count <= 1,
-            origins.allows(headers.first(name: "origin"), host: headers.first(name: "host"))
-        else { throw origins.isForThisMachine ? .notThisMachine : .foreignOrigin }
         return Self.answer(to: key.string)
     }
 

@@ -190,7 +190,7 @@ public struct WorkerConfiguration: Sendable {
         /// How long a session may stay that slow before it is closed.
         public var slowFor = Duration.seconds(10)
         /// The time limit for a connection's hello.
-        public var hello = Duration.seconds(5)
+        public var hello = Duration.seconds(20)
         /// Open connections per address; 0 for no limit.
         public var connectionsPerAddress = 0
     }

@@ -36,6 +36,53 @@ export const stories = {
     equal(world.all("hello").map(({ state }) => state), ["active", "background"]);
   }),
 
+  "P3: a hidden page is idle after a minute where there is a mouse, in the background at once on a phone, and ends typing": () => connected(async (world, client) => {
+    const original = globalThis.matchMedia;
+    let [isHidden, isTouch] = [false, false];
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
+    globalThis.matchMedia = (query) => ({ matches: query === "(hover: none)" && isTouch });
+    const hide = async (hidden) => {
+      isHidden = hidden;
+      document.dispatchEvent(new Event("visibilitychange"));
+      await world.advance(0);
+    };
+    const states = () => world.all("state").map(({ state }) => state);
+    const unfollow = client.followPage();
+    try {
+      const input = client.typingInput("c42");
+      input.edited("x");
+      await world.advance(1_000);
+      await hide(true);
+      equal(world.typed().at(-1), `${world.now} stopped`);
+      await hide(false);
+      const said = world.said.length;
+      for (let tab = 0; tab < 10; tab += 1) for (const hidden of [true, false]) {
+        await hide(hidden);
+        await world.advance(500);
+      }
+      equal([states(), world.said.length - said], [[], 0], "ten quick tab switches");
+      await hide(true);
+      await world.advance(59_999);
+      equal(states(), []);
+      await world.advance(1);
+      equal(states(), ["idle"]);
+      await hide(false);
+      equal([states(), world.said.at(-2).type], [["idle", "active"], "ping"], "the connection may have died meanwhile");
+      isTouch = true;
+      await hide(true);
+      equal(states(), ["idle", "active", "background"]);
+      await hide(false);
+      unfollow();
+      await hide(true);
+      await world.advance(120_000);
+      equal(states().at(-1), "active");
+    } finally {
+      unfollow();
+      delete document.hidden;
+      globalThis.matchMedia = original;
+    }
+  }),
+
   "P4: a device whose input stays away is idle, and active at the next": () => connected(async (world, client) => {
     await world.advance(3_600_000);
     equal(world.all("state"), [], "an application that reports no input never becomes idle");

@@ -85,12 +85,13 @@ export class World {
     await this.advance(0);
   }
 
-  client(options = {}) {
+  client(options = {}, WebSocket = undefined) {
     const world = this;
-    const client = new RollcallClient({
+    const WebSocketForTests = class extends Socket { constructor(url) { super(url, world); } };
+    const client = Object.assign(new RollcallClient({
       url: "ws://one.example", device: "web", token: "alice", ...options,
-      WebSocket: class extends Socket { constructor(url) { super(url, world); } },
-    });
+      WebSocket: WebSocket === undefined ? WebSocketForTests : WebSocket,
+    }), { WebSocketForTests });
     this.#clients.push(client);
     client.states = [];
     client.connection.subscribe((state) => client.states.push(state));

@@ -60,6 +60,40 @@ func jitter(_ seed: UInt64) -> Jitter {
         #expect(pauses.min()! < .milliseconds(25) && pauses.max()! > .milliseconds(225))
     }
 
+    @Test("a token server that fails, and a worker without room, get pauses of at least half a limit that grows to 15 s")
+    mutating func considerate() throws {
+        let endings: [Ending?] = [
+            nil, .closed(.busy), .notReached(UpgradeRefused(status: 429)),
+        ]
+        for ending in endings {
+            route = Self.route("wss://home/v1/connect")
+            for failure in 0..<20 {
+                let next = ending.map { end($0) } ?? route.tokenFailed(Unexpected(), using: &random)
+                guard case .retry(let pause, _, _) = next else { throw Unexpected() }
+                let limit = min(Duration.milliseconds(250) * (1 << min(failure, 10)), .seconds(15))
+                #expect(pause >= limit / 2 && pause <= limit, "after \(failure) failures")
+            }
+            // Only a connection that lasted lets them begin anew.
+            _ = end(.lost(nil), held: .seconds(5))
+            guard case .retry(let pause, _, _) = route.tokenFailed(Unexpected(), using: &random) else {
+                throw Unexpected()
+            }
+            #expect(pause <= .milliseconds(250))
+        }
+    }
+
+    @Test("a token server says when to ask again, five minutes at most")
+    mutating func retryAfter() throws {
+        for (asked, least) in [(Duration.seconds(30), Duration.seconds(30)), (.seconds(Int64.max), .seconds(300))] {
+            let error = TokenUnavailable(retryAfter: asked)
+            guard case .retry(let pause, true, _) = route.tokenFailed(error, using: &random) else { throw Unexpected() }
+            #expect(pause >= least && pause <= min(least + .seconds(1), .seconds(300)))
+        }
+        guard case .retry(let pause, true, _) = route.tokenFailed(TokenUnavailable(retryAfter: .seconds(-9)), using: &random)
+        else { throw Unexpected() }
+        #expect(pause >= .zero && pause <= .seconds(1))
+    }
+
     @Test("pauses of any length that an application sets do not overflow")
     mutating func longestPauses() {
         var backoff = Backoff(first: .seconds(Int64.max), longest: .seconds(Int64.max))

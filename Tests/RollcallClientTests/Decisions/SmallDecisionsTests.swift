@@ -1,6 +1,7 @@
 // The connection's liveness, the device's state, and the server's clock.
 
 import RollcallModel
+import TestSupport
 import Testing
 
 @testable import RollcallClient
@@ -48,6 +49,41 @@ import Testing
         liveness.answered(start - .seconds(5), at: start + .seconds(1))
         #expect(liveness.deadlinePassed(at: start + .seconds(3)) == .alive)
         #expect(liveness.deadlinePassed(at: start + .seconds(4)) == .dead)
+    }
+
+    @Test("a doubt lasts ten seconds at most, whatever arrives but the answer")
+    mutating func longDoubt() {
+        #expect(liveness.doubted(at: start) == .ask)
+        for second in 1...9 {
+            liveness.heard(at: start + .seconds(second))
+            #expect(liveness.deadlinePassed(at: start + .seconds(second)) == .alive)
+        }
+        var answered = liveness
+        answered.answered(start, at: start + .milliseconds(9900))
+        #expect(answered.deadline == start + .milliseconds(29_900))
+        #expect(liveness.deadlinePassed(at: start + .seconds(10)) == .dead)
+    }
+}
+
+@Suite struct DeviceNameTests {
+    @Test("without a name, each client draws one, and keeps it; a token that names a device is left to do so")
+    func drawn() async throws {
+        func hellos(_ token: String) async throws -> [DeviceID?] {
+            let worker = try await ScriptedWorker()
+            let client = RollcallClient(url: worker.url) { token }
+            client.connect()
+            try await client.isConnected()
+            worker.connections[0].drop()
+            try await eventually("it is back") { worker.connections.count == 2 && worker.connections[1].received.count > 0 }
+            return worker.connections.compactMap { connection in
+                if case .hello(let hello) = connection.messages.first { .some(hello.device) } else { nil }
+            }
+        }
+        let named = try await [hellos("alice"), hellos("alice")]
+        #expect(named.allSatisfy { $0.count == 2 && $0[0] != nil && $0[0] == $0[1] })
+        #expect(named[0] != named[1])
+        // {"sub":"alice","device":"kiosk"}
+        #expect(try await hellos("e30.eyJzdWIiOiJhbGljZSIsImRldmljZSI6Imtpb3NrIn0.c2ln") == [nil, nil])
     }
 }
 

@@ -128,7 +128,7 @@ import Testing
     func late() {
         let stage = Stage()
         let key = stage.connect()
-        stage.pass(.seconds(5))
+        stage.pass(.seconds(20))
         #expect(stage.closed == [key: .late])
         #expect(stage.leftovers.isEmpty)
     }

@@ -105,6 +105,23 @@ struct EdgeHandshakeTests {
         }
     }
 
+    /// Browsers tell a page nothing of a WebSocket that was refused, so it asks with a plain request.
+    @Test("tells a page that only asks whether its origin may connect")
+    func plainRequests() async throws {
+        try await TestEdge.with { edge in
+            for (path, origin, status) in [
+                ("/v1/connect", "http://localhost:1", 426), ("/v1/connect?x", "https://evil.example", 403),
+                ("/", "https://evil.example", 404),
+            ] {
+                let client = try RawClient(port: edge.port)
+                try await client.send("GET \(path) HTTP/1.1\r\nHost: a\r\nOrigin: \(origin)\r\n\r\n")
+                let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+                #expect(answer.contains("\r\nAccess-Control-Allow-Origin: *\r\n"))
+            }
+        }
+    }
+
     @Test("limits the size of a request")
     func bounds() async throws {
         let long = String(repeating: "a", count: 9000)
