@@ -11,6 +11,8 @@ static const unsigned char browser_file_texts[] = {
 #embed "../RollcallBrowser/Module/names.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/outbox.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/people.js" suffix(, 0,)
+#embed "../RollcallBrowser/Module/react.d.ts" suffix(, 0,)
+#embed "../RollcallBrowser/Module/react.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/rollcall.d.ts" suffix(, 0,)
 #embed "../RollcallBrowser/Module/rollcall.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/room.js" suffix(, 0,)
@@ -18,7 +20,7 @@ static const unsigned char browser_file_texts[] = {
 #embed "../RollcallBrowser/Module/texts.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/typing.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/updates.js" suffix(, 0,)
-#embed "../RollcallBrowser/Module/words.json" suffix(, 0,)
+#embed "../RollcallBrowser/Module/words.js" suffix(, 0,)
 };
 
 const char *browser_file(int number) {

@@ -9,8 +9,8 @@ public struct BrowserFile: Hashable, Sendable {
     public let contentType: String
     public let bytes: [UInt8]
 
-    /// All files: ES modules without dependencies, their words as JSON, and `rollcall.d.ts`, the types of what
-    /// `rollcall.js` offers, for TypeScript and for editors.
+    /// All files: ES modules without dependencies, except that `react.js` imports React, and `rollcall.d.ts`, the types of what `rollcall.js` offers, for
+    /// TypeScript and for editors.
     public static let all = names.enumerated().map { number, name in
         BrowserFile(
             name: name, contentType: type(of: name), bytes: Array(String(cString: browser_file(Int32(number))).utf8))
@@ -19,12 +19,11 @@ public struct BrowserFile: Hashable, Sendable {
     /// In the order of `CModule.c`.
     private static let names = [
         "attention.js", "client.js", "connection.js", "engine.js", "messages.js", "names.js", "outbox.js",
-        "people.js", "rollcall.d.ts", "rollcall.js", "room.js", "route.js", "texts.js", "typing.js",
-        "updates.js", "words.json",
+        "people.js", "react.d.ts", "react.js", "rollcall.d.ts", "rollcall.js", "room.js", "route.js", "texts.js", "typing.js",
+        "updates.js", "words.js",
     ]
 
     private static func type(of name: String) -> String {
-        if name.hasSuffix(".js") { return "text/javascript; charset=utf-8" }
-        return name.hasSuffix(".json") ? "application/json" : "text/plain; charset=utf-8"
+        name.hasSuffix(".js") ? "text/javascript; charset=utf-8" : "text/plain; charset=utf-8"
     }
 }

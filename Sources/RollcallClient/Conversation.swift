@@ -55,8 +55,16 @@ public struct Members: Hashable, Sendable {
         self.refusal = refusal
     }
 
-    /// How many of the members are online: `3 of 5 online`.
-    public var groupCount: GroupCount { GroupCount(of: people.compactMap(\.presence), total: count) }
+    /// How many of the members are online: `3 of 5 online`, or `312+ of 5000 online` if only some are listed.
+    public var groupCount: GroupCount { 
+        GroupCount(of: people.compactMap(\.presence), total: count, listed: people.count)
+    }
+
+    var withoutPresence: Members {
+        var members = self
+        members.people = people.map { Member(user: $0.user, name: $0.name) }
+        return members
+    }
 
     /// Returns a listed member; `nil` if the user is not listed.
     public subscript(_ user: UserID) -> Member? { people.first { $0.user == user } }

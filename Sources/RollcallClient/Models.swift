@@ -10,7 +10,7 @@ public import Observation
 ///
 ///     Text(chat.text)                                   // "Alice and Bob are typing…"
 ///     TextField("Message", text: $chat.draft)           // each edit is seen by the others as typing
-///     Button("Send") { chat.sends(); send(message) }
+///     Button("Send") { let text = chat.draft; chat.sends(); send(text) }
 ///
 /// Updated on the main actor, until the model is released. Then the user's own typing ends too.
 @MainActor @Observable
@@ -25,9 +25,10 @@ public final class TypingModel {
     public private(set) var announcement = ""
     /// The text of the user's own field, to bind the field to. White space alone does not count as typing.
     public var draft = "" {
-        didSet { if draft != oldValue { input?.edited(draft) } }
+        didSet { if draft != oldValue, !isRestoring { input?.edited(draft) } }
     }
 
+    @ObservationIgnored private var isRestoring = false
     @ObservationIgnored private let input: TypingInput?
     @ObservationIgnored private let words: TypingText
     @ObservationIgnored private var announcer: TypingAnnouncer
@@ -60,6 +61,14 @@ public final class TypingModel {
         await input?.sendConfirmed()
     }
 
+    /// Sets the draft without that the user counts as typing: a draft that is put back, or text that the program pastes.
+    public func restored(_ draft: String) {
+        isRestoring = true
+        self.draft = draft
+        isRestoring = false
+        input?.restored(draft)
+    }
+
     /// Reports that the view is shown again. A new model counts as shown.
     public func appeared() { input?.appeared() }
 
@@ -79,7 +88,8 @@ public final class TypingModel {
 ///     Text(bob.text)                        // "Active now", "3m ago", …
 ///     Circle().fill(colour(of: bob.dot))
 ///
-/// Updated on the main actor when the presence changes or the text becomes outdated, until the model is released.
+/// Updated on the main actor when the presence changes or the text becomes outdated, until the model is released. Once the
+/// connection has been down for ``ClientOptions/staleAfter``, the presence is unknown.
 @MainActor @Observable
 public final class PresenceModel {
     public let user: UserID
@@ -97,14 +107,14 @@ public final class PresenceModel {
         self.user = user
         self.client = client
         self.words = words
-        changes = client.presence(of: user).follow(for: self) { $0.became($1) }
+        changes = client.shownPresence(of: user).follow(for: self) { $0.became($1) }
     }
 
     /// The colour role of the user's dot.
     public var dot: PresenceDot { PresenceDot(presence) }
     public var isOnline: Bool { presence?.status == .online }
 
-    private func became(_ presence: Presence) {
+    private func became(_ presence: Presence?) {
         self.presence = presence
         tell()
     }
@@ -114,20 +124,32 @@ public final class PresenceModel {
         guard let now = client.serverTime else { return }
         let line = words.text(for: presence, at: now)
         if line != text { text = line }
-        guard presence?.status == .offline, presence?.lastSeen != nil else { return time = nil }
+        time = client.remind(self, when: words, of: presence, at: now) { $0.tell() }
+    }
+}
+
+extension RollcallClient {
+    /// Calls `remind` when the text becomes outdated, or when the worker's clock is set, which may be before.
+    @MainActor
+    fileprivate func remind<Model: AnyObject & Sendable>(
+        _ model: Model, when words: LastSeenText, of presence: Presence?, at now: Timestamp,
+        _ remind: @escaping @MainActor (Model) -> Void
+    ) -> Following? {
+        guard presence?.status == .offline, presence?.lastSeen != nil else { return nil }
         let validity = words.validity(for: presence, at: now) ?? .seconds(86_400)
-        time = Following(
-            Task { [weak self, client] in
-                if await client.pause(validity) { self?.tell() }
+        return Following(
+            Task { [weak model, self] in
+                if await pause(validity), let model { remind(model) }
             })
     }
 }
 
 /// A list of conversations with live rows, for a view to observe: one model for the whole list.
 ///
-///     ForEach(chats) { Row($0.title, list.typingText(in: $0.id), PresenceDot(list.presence(of: $0.friend))) }
+///     ForEach(chats) { Row($0.title, list.typingText(in: $0.id), list.presenceText(of: $0.friend)) }
 ///
-/// Updated on the main actor, until the model is released.
+/// Updated on the main actor, until the model is released. Once the connection has been down for
+/// ``ClientOptions/staleAfter``, presence is unknown.
 @MainActor @Observable
 public final class ConversationsModel {
     /// The conversations of the visible rows, and the people whose presence they show. Set it when rows scroll in and out.
@@ -138,18 +160,38 @@ public final class ConversationsModel {
 
     @ObservationIgnored private let client: RollcallClient
     @ObservationIgnored private let words: TypingText
+    @ObservationIgnored private let lastSeen: LastSeenText
     @ObservationIgnored private var changes: Following?
+    /// Changes when a presence text has become outdated, and the timer for the first that will.
+    private var outdated = 0
+    @ObservationIgnored private var reminder: (at: Timestamp, Following)?
 
     public init(
-        _ rows: [ConversationID: [UserID]] = [:], from client: RollcallClient, text words: TypingText = TypingText()
+        _ rows: [ConversationID: [UserID]] = [:], from client: RollcallClient, text words: TypingText = TypingText(),
+        lastSeen: LastSeenText = LastSeenText()
     ) {
-        (self.rows, self.client, self.words) = (rows, client, words)
+        (self.rows, self.client, self.words, self.lastSeen) = (rows, client, words, lastSeen)
         follow()
     }
 
     /// Who is typing in a conversation, as a line; empty if nobody is.
     public func typingText(in conversation: ConversationID) -> String {
         states[conversation].map { words.text(for: $0.typing) } ?? ""
+    }
+
+    /// "Last seen" in words; empty while unknown, or if no row has the user. One timer updates the texts of all rows.
+    public func presenceText(of user: UserID) -> String {
+        _ = outdated
+        guard let presence = presence(of: user), let now = client.serverTime else { return "" }
+        let end = lastSeen.validity(for: presence, at: now).map { now.advanced(by: $0) }
+        if let end, reminder.map({ end < $0.at || $0.at <= now }) ?? true {
+            let timer = client.remind(self, when: lastSeen, of: presence, at: now) {
+                $0.reminder = nil
+                $0.outdated += 1
+            }
+            reminder = timer.map { (end, $0) }
+        }
+        return lastSeen.text(for: presence, at: now)
     }
 
     /// A user's presence; `nil` while unknown, or if no row has the user.
@@ -159,7 +201,7 @@ public final class ConversationsModel {
 
     private func follow() {
         // The old rows end once the new ones are observed.
-        changes = client.conversations(rows).follow(for: self) { $0.states = $1 }
+        changes = client.shownConversations(rows).follow(for: self) { $0.states = $1 }
     }
 }
 
@@ -168,7 +210,8 @@ public final class ConversationsModel {
 ///     Text(group.countText)                             // "3 of 5 online"
 ///     ForEach(group.people) { Row($0.name, PresenceDot($0.presence)) }
 ///
-/// Updated on the main actor, until the model is released.
+/// Updated on the main actor, until the model is released. Once the connection has been down for
+/// ``ClientOptions/staleAfter``, presence is unknown.
 @MainActor @Observable
 public final class MembersModel {
     public let conversation: ConversationID
@@ -182,13 +225,15 @@ public final class MembersModel {
         self.conversation = conversation
         self.language = language
         members = Members(conversation: conversation)
-        changes = client.members(of: conversation).follow(for: self) { $0.members = $1 }
+        changes = client.shownMembers(of: conversation).follow(for: self) { $0.members = $1 }
     }
 
     public var people: [Member] { members.people }
     public var count: GroupCount { members.groupCount }
-    /// `3 of 5 online`; empty while the members are not known, or if there are none.
-    public var countText: String { members.count == 0 ? "" : count.text(in: language) }
+    /// `3 of 5 online`; empty while nobody's presence is known, or if there are no members.
+    public var countText: String {
+        members.people.contains { $0.presence != nil } ? count.text(in: language) : ""
+    }
 }
 
 /// The state of the connection, for a view to observe. Updated on the main actor, until the model is released.

@@ -3,7 +3,7 @@
 
 /// A device's connection to Rollcall: observes presence and typing, and reports this device's own.
 ///
-///     let rollcall = RollcallClient(url: "wss://chat.example/v1/connect", device: "iphone") { try await freshToken() }
+///     let rollcall = RollcallClient(url: "wss://chat.example/v1/connect") { try await freshToken() }
 ///     rollcall.connect()
 ///     for await typing in rollcall.typing(in: "c42") {
 ///         label.text = TypingText.english.text(for: typing)
@@ -27,12 +27,15 @@ public final class RollcallClient: Sendable {
     ///   - url: the `ws://` or `wss://` URL of a worker, or of a load balancer for several, such as
     ///     `wss://chat.example/v1/connect`. If it is invalid, ``connect()`` leads to ``ConnectionState/failed(_:)``
     ///     with the code `invalid_url`.
-    ///   - device: the device's name, which is unique among the user's devices; `nil` if the token names the device.
+    ///   - device: the device's name, which is unique among the user's devices. By default each client draws a name of its
+    ///     own, unless the token names the device (claim `device`). Give one only to a device that connects as itself again
+    ///     and again, such as a kiosk: a newer session of the same device ends the older one for good
+    ///     (``RollcallError/Code/replaced``).
     ///   - options: the settings of the client.
     ///   - token: returns a token for the user; may run on any thread. It is called before the first connection, some
     ///     time before the token expires (if it is a JWT with an expiry), and when the token has expired. If it throws,
-    ///     the client retries after a pause, except for a ``RollcallError`` whose ``RollcallError/retry`` is false:
-    ///     then the client gives up. If it does not return within ``ClientOptions/connectTimeout``, its task is
+    ///     the client retries after ever longer pauses, up to 15 s (see ``TokenUnavailable``), except for a
+    ///     ``RollcallError`` whose ``RollcallError/retry`` is false: then the client gives up. If it does not return within ``ClientOptions/connectTimeout``, its task is
     ///     cancelled and it is called again.
     public convenience init(
         url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
@@ -195,6 +198,22 @@ extension RollcallClient {
     /// neither given up nor asked for again.
     public func conversations(_ rows: [ConversationID: [UserID]]) -> Updates<[ConversationID: ConversationState]> {
         Updates(client: self) { $0.observeConversations(rows, $1) }
+    }
+
+    /// For models: once the connection has been down for ``ClientOptions/staleAfter``, `nil`.
+    func shownPresence(of user: UserID) -> Updates<Presence?> {
+        Updates(client: self) { $0.observeShownPresence(of: user, $1) }
+    }
+
+    /// For models: once the connection has been down for ``ClientOptions/staleAfter``, without presence.
+    func shownMembers(of conversation: ConversationID) -> Updates<Members> {
+        Updates(client: self) { $0.observeShownMembers(of: conversation, $1) }
+    }
+
+    func shownConversations(
+        _ rows: [ConversationID: [UserID]]
+    ) -> Updates<[ConversationID: ConversationState]> {
+        Updates(client: self) { $0.observeShownConversations(rows, $1) }
     }
 
     /// The state of the connection: the current state, then every change. A slow reader misses intermediate states.

@@ -23,11 +23,28 @@ public final class TypingInput: Sendable {
         client.engine.run { [field] in $0.fieldDisappeared(field) }
     }
 
-    /// Reports the field's whole text after an edit. The client does not keep the text, and white space alone does not
-    /// count as typing.
+    /// Reports the field's whole text after its user edited it. The client does not keep the text. White space and
+    /// invisible characters alone do not count as typing.
     public func edited(_ text: String) {
-        let filled = !text.allSatisfy(\.isWhitespace)
-        client.engine.run { [field] in $0.fieldEdited(field, filled: filled) }
+        if text.isVisible { keepTyping() } else { stopTyping() }
+    }
+
+    /// Reports the field's whole text after the program changed it: a draft that is put back, or text that is pasted for the
+    /// user. That does not count as typing; but if nothing is left, the typing ends.
+    public func restored(_ text: String) {
+        if !text.isVisible { send() }
+    }
+
+    /// Reports that the user does something that is no edit of a text but counts as typing, such as to speak into the
+    /// microphone. It counts like an edit, so repeat it while it lasts, at least once per
+    /// ``TypingSettings/inactivity``, or until ``stopTyping()``.
+    public func keepTyping() {
+        client.engine.run { [field] in $0.fieldEdited(field, filled: true) }
+    }
+
+    /// Ends what ``keepTyping()`` began, like an edit that leaves no text.
+    public func stopTyping() {
+        client.engine.run { [field] in $0.fieldEdited(field, filled: false) }
     }
 
     /// Ends the typing. Call it right before you send the text.
@@ -58,5 +75,12 @@ public final class TypingInput: Sendable {
     /// something else needs it.
     public func disappeared() {
         client.engine.run { [field] in $0.fieldDisappeared(field) }
+    }
+}
+
+extension String {
+    /// Whether something of it can be seen.
+    fileprivate var isVisible: Bool {
+        unicodeScalars.contains { !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint }
     }
 }

@@ -144,6 +144,13 @@ extension FakeWorker {
     /// Makes the worker reachable again.
     public nonisolated(nonsending) func comesBack() async { await happens { $0.listening = .accepts } }
 
+    /// Makes the worker answer as one whose Redis is away: what needs Redis is refused (`unavailable`) until
+    /// ``becomesAvailable()``. Clients try again, and show what they last knew.
+    public nonisolated(nonsending) func becomesUnavailable() async { await happens { $0.isUnavailable = true } }
+
+    /// Ends ``becomesUnavailable()``.
+    public nonisolated(nonsending) func becomesAvailable() async { await happens { $0.isUnavailable = false } }
+
     /// Closes every connection with this code.
     public nonisolated(nonsending) func closes(_ code: CloseCode) async { await happens { $0.endAll(.closed(code)) } }
 

@@ -17,6 +17,8 @@ final class World: @unchecked Sendable {
 
     let time: VirtualTime
     var listening = Listening.accepts
+    /// Whether it has lost its Redis.
+    var isUnavailable = false
     /// Whether connections may die silently, so that clients expect pings.
     var isNetwork = false
     var limits = ServerMessage.Limits(
@@ -136,6 +138,10 @@ final class World: @unchecked Sendable {
     }
 
     func answer(_ request: ClientRequest, from session: FakeWire) {
+        if isUnavailable, request.message.needsRedis {
+            let error = MessageError(code: .unavailable, id: request.id, message: "Redis is away")
+            return session.tell(.error(error))
+        }
         switch request.message {
         case .hello(let hello): welcome(session, hello)
         case .state(let state): changed(to: state, session.user, on: session.device, lastSeen: now)
@@ -219,5 +225,14 @@ final class World: @unchecked Sendable {
     private func message(about conversation: ConversationID, for session: FakeWire) -> ServerMessage {
         let others = typists(in: conversation).filter { $0.user != session.user }
         return .typing(.init(conversation: conversation, users: Array(others.prefix(10)), count: others.count))
+    }
+}
+
+extension ClientMessage {
+    fileprivate var needsRedis: Bool {
+        switch self {
+        case .state, .watch, .get, .join, .typing: true
+        case .hello, .token, .unwatch, .leave, .ping, .goodbye: false
+        }
     }
 }

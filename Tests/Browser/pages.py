@@ -19,6 +19,11 @@ MODULE = ROOT / "Sources/RollcallBrowser/Module"
 FILES = {
     "/golden.json": ROOT / "Tests/RollcallClientTests/Text/golden.json",
     "/page.html": HERE / "page.html",
+    "/react.html": HERE / "react.html",
+    "/react/module.js": HERE / "react-module.js",
+} | {
+    f"/react/{name}.development.js": pathlib.Path(f"/usr/share/nodejs/{name}/umd/{name}.development.js")
+    for name in ("react", "react-dom")
 } | {f"/stories/{story.name}": story for story in (HERE / "stories").glob("*.js")
 } | {f"/{file.name}": file for file in MODULE.iterdir()}
 # What `make test-browser` leaves to `make soak`.

@@ -1,14 +1,21 @@
 """The module's types and words."""
 
+import json
 import re
 import shutil
 import subprocess
 
 import pytest
 
+from deployment import ROOT
 from pages import HERE, MODULE
 
 TSC = ["tsc", "--target", "es2022", "--module", "es2022", "--moduleResolution", "node", "--lib", "es2022,dom"]
+
+
+def node_version():
+    done = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True)
+    return int(re.match(r"v(\d+)", done.stdout)[1])
 
 
 def tsc(*arguments):
@@ -20,15 +27,21 @@ def test_c6_an_app_in_typescript_compiles_against_the_declarations():
     tsc("--noEmit", "--strict", HERE / "types/consumer.ts")
 
 
+def test_c6_an_app_with_react_compiles_against_the_declarations(tmp_path):
+    """As bundlers and older compilers find them, in a folder of packages."""
+    package = tmp_path / "node_modules/rollcall"
+    shutil.copytree(MODULE, package / MODULE.relative_to(ROOT))
+    shutil.copy(ROOT / "package.json", package)
+    for file in ("consumer-react.ts", "react.d.ts"):
+        shutil.copy(HERE / "types" / file, tmp_path)
+    tsc("--noEmit", "--strict", tmp_path / "react.d.ts", tmp_path / "consumer-react.ts")
+
+
 def test_c6_declarations_and_module_agree(tmp_path):
     """The compiler reads the modules' JSDoc, and compares the result with the declarations."""
     source, built = tmp_path / "source", tmp_path / "built"
     shutil.copytree(MODULE, source)
-    # Debian's compiler is older than import attributes.
-    texts = source / "texts.js"
-    texts.write_text(texts.read_text(encoding="utf-8").replace(' with { type: "json" }', ""), encoding="utf-8")
-    tsc("--allowJs", "--checkJs", "--resolveJsonModule", "--allowSyntheticDefaultImports", "--declaration",
-        "--emitDeclarationOnly", "--outDir", built, source / "rollcall.js")
+    tsc("--allowJs", "--checkJs", "--declaration", "--emitDeclarationOnly", "--outDir", built, source / "rollcall.js")
     # The generated declarations import the declared types from the same path.
     (built / "rollcall.d.ts").rename(built / "built.d.ts")
     shutil.copy(MODULE / "rollcall.d.ts", built)
@@ -42,9 +55,39 @@ def test_c6_exactly_what_is_declared_is_exported(page):
     assert declared == set(page.run("return Object.keys(rollcall)"))
 
 
+@pytest.mark.skipif(node_version() < 20, reason="Node.js has a WebSocket from version 20 on")
+def test_c6_the_module_runs_in_node(worker, tmp_path):
+    """Before version 22, Node.js has its WebSocket only when asked."""
+    script = tmp_path / "app.mjs"
+    script.write_text(f"""
+        import {{ RollcallClient, typingText }} from {json.dumps(str(MODULE / "rollcall.js"))};
+        const [alice, bob] = ["alice", "bob"].map((token) => new RollcallClient({{ url: process.argv[2], token }}));
+        for (const client of [alice, bob]) client.connect();
+        const input = bob.typingInput("c42");
+        const timer = setInterval(() => input.keepTyping(), 500);
+        for await (const typing of alice.typing("c42")) if (typing.count > 0) {{
+          console.log(typingText(typing, {{ language: "en" }}));
+          break;
+        }}
+        clearInterval(timer);
+        await Promise.all([alice.close(), bob.close()]);
+    """, encoding="utf-8")
+    url = worker().edge
+    without = subprocess.run(
+        ["node", "--no-experimental-websocket", "--input-type=module", "--eval",
+         f"import {{ RollcallClient }} from {json.dumps(str(MODULE / 'rollcall.js'))};"
+         "globalThis.WebSocket = undefined;"
+         f"const client = new RollcallClient({{ url: {json.dumps(url)}, token: 'alice' }});"
+         "client.connection.subscribe(({ status, error }) => status === 'failed' && console.log(error.message));"
+         "client.connect();"], capture_output=True, text=True, timeout=20, check=True)
+    assert "Node.js has one from version 22" in without.stdout
+    done = subprocess.run(["node", "--experimental-websocket", script, url], capture_output=True, text=True, timeout=30, check=True)
+    assert done.stdout == "Someone is typing…\n"
+
+
 @pytest.mark.parametrize("file", sorted(MODULE.glob("*.js")), ids=lambda file: file.name)
 def test_c6_the_module_depends_on_nothing_and_does_nothing_behind_ones_back(file):
     code = re.sub(r"^\s*(//|\*|/\*).*$", "", file.read_text(encoding="utf-8"), flags=re.M)
     for forbidden in ("import(", "eval(", "new Function", "innerHTML", "console."):
         assert forbidden not in code
-    assert all(name.startswith("./") for name in re.findall(r"""\bfrom\s+["']([^"']+)""", code))
+    assert all(name.startswith("./") or (file.name, name) == ("react.js", "react") for name in re.findall(r"""\bfrom\s+["']([^"']+)""", code))

@@ -1,5 +1,5 @@
 // The words of all languages.
 #pragma once
 
-/// Returns words.json, which ends with a zero byte.
+/// Returns words.js, a JSON array after `export default `, which ends with a zero byte.
 const char *words_json(void);

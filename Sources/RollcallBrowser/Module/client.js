@@ -11,13 +11,13 @@ export class RollcallClient extends EventTarget {
 
   constructor({
     url, device, token, typing, names, idleAfter = 5 * MINUTE, workerHosts = [], longestPause = 1_500,
-    connectTimeout = 10 * SECOND, WebSocket = globalThis.WebSocket,
+    connectTimeout = 10 * SECOND, staleAfter = 5 * SECOND, WebSocket = globalThis.WebSocket,
   }) {
     super();
     this.#typing = checkedTypingSettings(typing);
     const options = {
       urls: [url].flat(), device: device === undefined ? undefined : validName(device), token, names, idleAfter,
-      workerHosts, longestPause, connectTimeout, WebSocket,
+      workerHosts, longestPause, connectTimeout, staleAfter, WebSocket,
     };
     this.#engine = new Engine(options, (type, detail) => this.dispatchEvent(new CustomEvent(type, { detail })));
   }
@@ -29,7 +29,15 @@ export class RollcallClient extends EventTarget {
 
   get connection() {
     const engine = this.#engine;
-    return new Updates((receive, finish) => engine.observeConnection(receive, finish), () => engine.connectionState.latest);
+    return new Updates(
+      (receive, finish) => engine.observeValue(engine.connectionState, receive, finish),
+      () => engine.connectionState.latest);
+  }
+
+  get isStale() {
+    const engine = this.#engine;
+    return new Updates(
+      (receive, finish) => engine.observeValue(engine.isStale, receive, finish), () => engine.isStale.latest);
   }
 
   get now() { return this.#engine.now; }

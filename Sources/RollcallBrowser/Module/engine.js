@@ -12,6 +12,10 @@ import { Observed } from "./updates.js";
 export class Engine {
   connection;
   connectionState = new Observed({ status: "idle" });
+  /** Whether the connection has been down for `staleAfter`, and when it will have been. */
+  isStale = new Observed(false);
+  #staleAt = Infinity;
+  #staleAfter;
   people = new People(this);
   names;
   outbox = new Outbox();
@@ -39,6 +43,7 @@ export class Engine {
     this.#emit = emit;
     this.connection = new Connection(options, this);
     this.#attention = new Attention(options.idleAfter);
+    this.#staleAfter = options.staleAfter ?? Infinity;
     this.names = new Names(options.names, (user) => this.#namesCame([user]), () => (
       new Set([...this.#rooms.values()].flatMap(({ users }) => users))));
   }
@@ -100,6 +105,7 @@ export class Engine {
       deadline = Math.min(deadline, room.deadline);
       for (const field of room.fields) deadline = Math.min(deadline, field.deadline);
     }
+    deadline = Math.min(deadline, this.#staleAt);
     if (this.connection.isOpen) deadline = Math.min(deadline, this.outbox.deadline);
     if (this.#isTimeRead) deadline = Math.min(deadline, this.#clock.deadline);
     this.#alarm.set(deadline === Infinity || this.isClosed ? null : deadline);
@@ -111,6 +117,10 @@ export class Engine {
     this.people.deadlinePassed(now);
     if (this.connection.isOpen) this.outbox.deadlinePassed(now);
     for (const stop of this.#stops) if (now >= stop.deadline) stop.end(false);
+    if (now >= this.#staleAt) {
+      this.#staleAt = Infinity;
+      this.isStale.update(true);
+    }
     for (const room of this.#rooms.values()) {
       room.deadlinePassed(now);
       for (const field of room.fields) this.#signalled(field, field.deadlinePassed(now));
@@ -200,11 +210,12 @@ export class Engine {
     return end;
   }
 
-  observeConnection(receive, finish) {
+  /** @param {Observed} observed `connectionState` or `isStale` */
+  observeValue(observed, receive, finish) {
     const observer = { receive };
     return this.begin(finish, () => {
-      this.connectionState.add(observer);
-      return () => this.connectionState.remove(observer);
+      observed.add(observer);
+      return () => observed.remove(observer);
     });
   }
 
@@ -400,7 +411,13 @@ export class Engine {
     this.changed();
   }
 
-  connectionChanged(state) { this.connectionState.update(state); }
+  connectionChanged(state) {
+    if (state.status === "connected") {
+      this.#staleAt = Infinity;
+      this.isStale.update(false);
+    } else if (this.connectionState.latest.status === "connected") this.#staleAt = performance.now() + this.#staleAfter;
+    this.connectionState.update(state);
+  }
 
   messageReceived(message) {
     const room = this.#rooms.get(message.conversation);

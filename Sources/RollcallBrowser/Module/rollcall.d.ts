@@ -15,13 +15,18 @@ export interface ClientOptions {
    * random order. If a URL is invalid, `connect` leads to the state `failed` with the code `invalid_url`.
    */
   url: string | readonly string[];
-  /** The device's name, which is unique among the user's devices. Omit it if the token names the device. */
+  /**
+   * The device's name, which is unique among the user's devices. By default each client draws a name of its own, unless the
+   * token names the device. Give one only to a device that connects as itself again and again, such as a kiosk: a newer
+   * session of the same device ends the older one for good (`replaced`).
+   */
   device?: string;
   /**
    * A token for the user, or a function that returns one. The function is called before the first connection, some time
    * before the token expires (if it is a JWT with an expiry), and when the worker says that the token has expired. If
-   * it throws, or does not answer within `connectTimeout`, the client retries after a pause, except for a RollcallError
-   * whose `retry` is false: then the client gives up.
+   * it throws, or does not answer within `connectTimeout`, the client retries after ever longer pauses, up to 15 s, except
+   * for a RollcallError whose `retry` is false: then the client gives up. An error may have a `retryAfter`: how many
+   * milliseconds the token server asks to be left alone, five minutes at most.
    */
   token: string | (() => string | Promise<string>);
   /** When the user counts as typing. */
@@ -35,15 +40,19 @@ export interface ClientOptions {
   /** The time without reported input until the device is idle (default: 5 minutes); null for never. */
   idleAfter?: number | null;
   /**
-   * The upper limit of every pause before a reconnect (default: 1500), unless the worker asks for a longer one. That of
-   * the first pause is 250; each further failure doubles it.
+   * The upper limit of the pauses before an address is tried again that did not answer (default: 1500). That of the first
+   * is 250; each further failure doubles it. After the token callback has failed, and where a worker answers that it does
+   * not want this client now, pauses grow to 15 s instead. A time that the worker names counts before all.
    */
   longestPause?: number;
   /**
-   * The time limit for the callbacks and for each connection attempt (default: 10 s). While another address is left to
-   * try, an attempt takes 2 s at most, and twice that each time that all addresses have failed.
+   * The time limit for the callbacks and for each connection attempt (default: 10 s). Doubles each time that it has passed,
+   * up to 40 s, until a worker welcomes the client. While another address is left to try, an attempt takes 2 s at most, and
+   * twice that each time that all addresses have failed.
    */
   connectTimeout?: number;
+  /** How long the connection is down until presence counts as stale (default: 5 s); null for never. See `isStale`. */
+  staleAfter?: number | null;
   /**
    * Hosts to which a worker may redirect the client, besides those of `url`. "*.example.com" means all hosts in that
    * domain. The client sends its token there, so it ignores redirects to other hosts.
@@ -97,6 +106,11 @@ export class RollcallClient extends EventTarget {
    * the worker's clock. Null while connected, and before the first connection. Changes with `connection`.
    */
   get staleSince(): number | null;
+  /**
+   * Whether the connection has been down for `staleAfter`. Views should then show nobody's presence, as the hooks for React
+   * do; streams keep what was last known.
+   */
+  get isStale(): Updates<boolean>;
   /** The state of this device, as reported to the worker. */
   get deviceState(): DeviceState;
 
@@ -141,8 +155,12 @@ export class RollcallClient extends EventTarget {
   inputHappened(): void;
   /** Reports that the network is back or has changed. The browser's own events for this are handled already. */
   networkChanged(): void;
-  /** Reports phases and input from the page's events, until the returned function is called. */
-  followPage(): Ending;
+  /**
+   * Reports phases and input from the page's events, until the returned function is called. Hiding the page ends the user's
+   * typing at once. On a device without a mouse (`hover: none`) a hidden page is in the background; elsewhere it is idle
+   * after `idleAfterHidden` (default: a minute), so that switching tabs says nothing.
+   */
+  followPage(options?: { idleAfterHidden?: number }): Ending;
 
   addEventListener<Type extends keyof ClientEvents>(
     type: Type, listener: (event: ClientEvents[Type]) => void, options?: boolean | AddEventListenerOptions): void;
@@ -271,8 +289,25 @@ export class Updates<Value> implements AsyncIterable<Value> {
 export class TypingInput {
   private constructor();
   readonly conversation: string;
-  /** Reports the field's whole text after an edit. The text is not kept. White space alone does not count as typing. */
+  /**
+   * Reports the field's whole text after its user edited it. The text is not kept. White space and invisible characters
+   * alone do not count as typing.
+   *
+   * @throws {TypeError} if it is no string
+   */
   edited(text: string): void;
+  /**
+   * Reports the field's whole text after the program changed it: a draft that is put back, or text that is pasted for the
+   * user. That does not count as typing; but if nothing is left, the typing ends.
+   */
+  restored(text: string): void;
+  /**
+   * Reports that the user does something that is no edit of a text but counts as typing, such as to speak into the
+   * microphone. It counts like an edit, so repeat it while it lasts, at least once per `inactivity`, or until `stopTyping`.
+   */
+  keepTyping(): void;
+  /** Ends what `keepTyping` began, like an edit that leaves no text. */
+  stopTyping(): void;
   /** Ends the typing. Call it right before the text is sent. */
   send(): void;
   /**
@@ -294,6 +329,8 @@ export class TypingInput {
 export type RollcallErrorCode =
   /** A URL is not that of a worker, or there is none. */
   | "invalid_url"
+  /** This runtime has no WebSocket. */
+  | "no_websocket"
   /** The name of a user, device or conversation is invalid. Thrown by the call to which it was passed. */
   | "invalid_name"
   /** The worker rejects the token (close code 4100). */
@@ -398,16 +435,20 @@ export function presenceText(presence: Presence | undefined, options?: InLanguag
  * colours.
  */
 export function presenceDot(presence: Presence | undefined): "green" | "amber" | "grey" | "none";
-/** How many users of a group are online: `3 of 5 online`. Users whose presence is unknown count only in the total. */
+/**
+ * How many users of a group are online: `3 of 5 online`. Users whose presence is unknown count only in the total.
+ * If only some of the group are `listed`, more may be online: `312+ of 5000 online`.
+ */
 export function groupCount(
-  presences: Iterable<Presence | undefined>, total: number, options?: InLanguage,
+  presences: Iterable<Presence | undefined>, total: number, options?: InLanguage & { listed?: number },
 ): { online: number; total: number; text: string };
 /**
- * Three animated dots, after `elapsed` milliseconds. Each dot's turn takes 400 ms. `phase`: whose turn it is, or null
- * if the dots do not move. `opacities`: 0 to 1 for each dot.
+ * Animated dots (`count`, default: 3), after `elapsed` milliseconds. Each dot's turn takes `interval` (default: 400 ms).
+ * `phase`: whose turn it is, or null if the dots do not move. `opacities`: 0 to 1 for each dot.
  */
 export function typingDots(
-  elapsed: number, options?: { reducesMotion?: boolean }): { phase: number | null; opacities: number[] };
+  elapsed: number, options?: { interval?: number; count?: number; reducesMotion?: boolean },
+): { phase: number | null; opacities: number[] };
 
 // ---- Languages
 
@@ -453,6 +494,7 @@ export interface LanguageWords {
     minutes: Forms;
     recently: string;
     today: string;
+    yesterday: string;
     earlier: string;
     minutesAgo: Forms;
     hoursAgo: Forms;

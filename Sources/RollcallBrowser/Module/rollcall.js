@@ -3,10 +3,11 @@
 //
 //     import { RollcallClient, typingText } from "./rollcall.js";
 //
-//     const rollcall = new RollcallClient({ url: "wss://chat.example/v1/connect", device: "web", token: freshToken });
+//     const rollcall = new RollcallClient({ url: "wss://chat.example/v1/connect", token: freshToken });
 //     rollcall.connect();
 //     const input = rollcall.typingInput("c42");
 //     field.addEventListener("input", () => input.edited(field.value));
+//     form.addEventListener("submit", () => input.send());
 //     for await (const typing of rollcall.typing("c42")) line.textContent = typingText(typing);
 //
 // A client holds an `Engine`, which joins a `Connection` (how to reach a worker is a `Route`) with an `Outbox` (what the

@@ -1,7 +1,7 @@
 // What an app writes: who is typing, last seen, online, and how many of a group are, in any of the languages.
 
 import { DAY, HOUR, MINUTE, utf8Length } from "./messages.js";
-import words from "./words.json" with { type: "json" };
+import words from "./words.js";
 
 // MARK: Languages
 
@@ -196,13 +196,14 @@ function changesWord(name, before) {
   return before !== undefined && before.starts.some(begins) && !before.except.some(begins);
 }
 
-export function typingDots(elapsed, { reducesMotion = false } = {}) {
-  if (reducesMotion) return { phase: null, opacities: [1, 1, 1] };
-  const turns = Math.max(0, elapsed / 400);
-  const phase = Math.floor(turns % 3);
+export function typingDots(elapsed, { interval = 400, count = 3, reducesMotion = false } = {}) {
+  const dots = Array.from({ length: Math.max(0, count) }, (_, dot) => dot);
+  if (reducesMotion || !(interval > 0) || dots.length === 0) return { phase: null, opacities: dots.map(() => 1) };
+  const turns = Math.max(0, elapsed / interval);
+  const phase = Math.floor(turns % dots.length);
   const part = turns % 1;
   const light = 0.3 + 0.7 * 4 * part * (1 - part);
-  return { phase, opacities: [0, 1, 2].map((dot) => dot === phase ? light : 0.3) };
+  return { phase, opacities: dots.map((dot) => dot === phase ? light : 0.3) };
 }
 
 // MARK: Presence
@@ -224,8 +225,12 @@ export function lastSeenText(presence, now, { language = undefined, style = "dis
   }
   if (age < 5 * MINUTE) return counted(words.minutes, MINUTE);
   if (age < HOUR) return words.recently;
-  return age < DAY ? words.today : words.earlier;
+  if (age >= DAY) return words.earlier;
+  return presence.lastSeen >= midnight(now, 0) ? words.today : words.yesterday;
 }
+
+/** The reader's midnight, so many days after the one before `now`. */
+function midnight(now, days) { return new Date(now).setHours(24 * days, 0, 0, 0); }
 
 /** When `lastSeenText` changes with time: at each multiple of the first number, up to the second. */
 const LAST_SEEN_STEPS = {
@@ -238,7 +243,11 @@ export function lastSeenValidity(presence, now, { style = "discreet" } = {}) {
   const age = now - presence.lastSeen;
   if (age < MINUTE) return MINUTE - age;
   const step = LAST_SEEN_STEPS[style].find(([, until]) => age < until);
-  return step ? step[0] - age % step[0] : Infinity;
+  if (!step) return Infinity;
+  const left = step[0] - age % step[0];
+  // "Today" ends at midnight, at the latest.
+  const isToday = style === "discreet" && step[0] === DAY && presence.lastSeen >= midnight(now, 0);
+  return isToday ? Math.min(left, midnight(now, 1) - now) : left;
 }
 
 export function presenceText(presence, { language = undefined } = {}) {
@@ -254,8 +263,9 @@ export function presenceDot(presence) {
   }
 }
 
-export function groupCount(presences, total, { language = undefined } = {}) {
+export function groupCount(presences, total, { language = undefined, listed = total } = {}) {
   const words = wordsOf(language);
   const online = [...presences].filter((presence) => presence?.status === "online").length;
-  return { online, total, text: fill(formOf(words, words.presence.group, online), { online, total }) };
+  const count = listed < total ? `${online}+` : online;
+  return { online, total, text: fill(formOf(words, words.presence.group, online), { online: count, total }) };
 }

@@ -82,6 +82,11 @@ export class TypingField {
   }
 }
 
+function isVisible(text) {
+  if (typeof text !== "string") throw new TypeError(`the text of a field is a string, not ${text}`);
+  return /[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u.test(text);
+}
+
 export class TypingInput {
   /** Ends the typing of inputs that an app dropped without a call. */
   static #dropped = new FinalizationRegistry((end) => end());
@@ -106,7 +111,14 @@ export class TypingInput {
   }
 
   /** @param {string} text */
-  edited(text) { this.#engine.fieldEdited(this.#field, /\P{White_Space}/u.test(text)); }
+  edited(text) { this.#engine.fieldEdited(this.#field, isVisible(text)); }
+
+  /** @param {string} text */
+  restored(text) { if (!isVisible(text)) this.send(); }
+
+  keepTyping() { this.#engine.fieldEdited(this.#field, true); }
+
+  stopTyping() { this.#engine.fieldEdited(this.#field, false); }
 
   send() { this.#engine.fieldEnded(this.#field); }
 

@@ -39,6 +39,9 @@ final class Engine: @unchecked Sendable {
     private(set) var pauses: [Pause] = []
     /// How to end each observation, by its mailbox.
     private(set) var observations: [ObjectIdentifier: (release: () -> Void, finish: () -> Void)] = [:]
+    /// Whether the connection has been down for ``ClientOptions/staleAfter``, and when it will have been.
+    private let staleness = Observed<Bool>(false)
+    private var staleAt: ContinuousClock.Instant?
     private var typingExpiry = Duration.seconds(3)
     /// The one timer, and how to cancel it.
     private var timer: (deadline: ContinuousClock.Instant, cancel: () -> Void)?
@@ -136,6 +139,7 @@ extension Engine {
         for room in rooms.values { deadline = earliest(deadline, room.deadline) }
         for stop in stops { deadline = earliest(deadline, stop.deadline) }
         for pause in pauses { deadline = earliest(deadline, pause.deadline) }
+        deadline = earliest(deadline, staleAt)
         if connection.isOpen { deadline = earliest(deadline, outbox.deadline) }
         if isTimeRead { deadline = earliest(deadline, shared.withLock { $0.clock.deadline }) }
         return deadline
@@ -163,6 +167,10 @@ extension Engine {
         if connection.isOpen { outbox.deadlinePassed(at: now) }
         for stop in stops where now >= stop.deadline { end(stop, published: false) }
         for pause in pauses where pause.deadline.map({ now >= $0 }) ?? false { end(pause) }
+        if let staleAt, now >= staleAt {
+            self.staleAt = nil
+            staleness.update(true)
+        }
         for room in rooms.values { room.deadlinePassed(at: now) }
         for field in fields { signalled(field, field.deadlinePassed(at: now)) }
         changed()
@@ -281,8 +289,56 @@ extension Engine {
         begin(mailbox) { people.observe([user]) { mailbox.put($0) } }
     }
 
+    /// For models, which show nothing of somebody's presence once the connection has been down for long.
+    ///
+    /// - Parameters:
+    ///   - faded: returns what is then left of a value.
+    ///   - observe: begins the observation, and returns a function that ends it.
+    private func begin<Element>(
+        _ mailbox: Mailbox<Element>, faded: @escaping (Element) -> Element,
+        _ observe: (@escaping (Element) -> Void) -> () -> Void
+    ) {
+        begin(mailbox) {
+            var latest: Element?
+            let tell = { [staleness] in
+                if let latest { mailbox.put(staleness.latest == true ? faded(latest) : latest) }
+            }
+            let endStaleness = staleness.add { _ in tell() }
+            let end = observe {
+                latest = $0
+                tell()
+            }
+            return {
+                end()
+                endStaleness()
+            }
+        }
+    }
+
+    func observeShownPresence(of user: UserID, _ mailbox: Mailbox<Presence?>) {
+        begin(mailbox, faded: { _ in nil }) { hear in people.observe([user]) { hear($0) } }
+    }
+
+    func observeShownMembers(of conversation: ConversationID, _ mailbox: Mailbox<Members>) {
+        begin(mailbox, faded: \.withoutPresence) { hear in observe(conversation) { $0.members.add(hear) } }
+    }
+
+    func observeShownConversations(
+        _ rows: [ConversationID: [UserID]], _ mailbox: Mailbox<[ConversationID: ConversationState]>
+    ) {
+        begin(mailbox, faded: { $0.mapValues { ConversationState(typing: $0.typing, presences: [:]) } }) {
+            observe(rows, $0)
+        }
+    }
+
     func observePresence(of users: [UserID], _ mailbox: Mailbox<[UserID: Presence]>) {
         begin(mailbox) { people.observeTogether(users) { mailbox.put($0) } }
+    }
+
+    func observeConversations(
+        _ rows: [ConversationID: [UserID]], _ mailbox: Mailbox<[ConversationID: ConversationState]>
+    ) {
+        begin(mailbox) { observe(rows) { mailbox.put($0) } }
     }
 
     func observeTyping(in conversation: ConversationID, _ mailbox: Mailbox<Typing>) {
@@ -434,9 +490,11 @@ extension Engine {
 
     func connectionLost() {
         outbox.connectionLost()
-        shared.withLock {
+        let wasConnected = shared.withLock {
             if $0.state.isConnected { $0.staleSince = connection.lastHeard }
+            return $0.state.isConnected
         }
+        if wasConnected { staleAt = options.staleAfter.map { now + $0 } }
         endStops()
         for conversation in rooms.keys { tidy(conversation) }
         people.tidyAll()
@@ -447,6 +505,10 @@ extension Engine {
         shared.withLock {
             $0.state = state
             if state.isConnected { $0.staleSince = nil }
+        }
+        if state.isConnected {
+            staleAt = nil
+            staleness.update(false)
         }
         connectionState.update(state)
     }

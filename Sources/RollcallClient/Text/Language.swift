@@ -1,5 +1,5 @@
 // A language is a value: its words, its plural rule, and how it joins names. All come from JSON: those that Rollcall
-// includes from `words.json`, which the browser module uses too, and which is compiled into the program. An app can change
+// includes from `words.js`, which the browser module uses too, and which is compiled into the program. An app can change
 // a word, or add a language.
 
 internal import CWords
@@ -78,8 +78,10 @@ extension Language.Words {
         public var minutes: Forms
         /// Discreet, under an hour.
         public var recently: String
-        /// Discreet, under a day.
+        /// Discreet, under a day, since the reader's midnight.
         public var today: String
+        /// Discreet, under a day, before that midnight.
+        public var yesterday: String
         /// Discreet, a day or more.
         public var earlier: String
         /// Exact, under an hour: `{count}` minutes.
@@ -164,7 +166,7 @@ extension ListPattern.Before {
 // MARK: From JSON
 
 extension Language {
-    /// Creates a language from a JSON object with the format of Rollcall's `words.json`.
+    /// Creates a language from a JSON object with the format of Rollcall's `words.js`.
     ///
     /// - Parameters:
     ///   - json: the object. docs/texts.md describes its keys.
@@ -220,7 +222,7 @@ public struct InvalidLanguage: Error, Hashable, CustomStringConvertible {
 
 extension Language {
     /// All languages, in the order in which to offer them.
-    public static let all = decoded(String(cString: words_json()))
+    public static let all = decoded(String(cString: words_json()).trimmingPrefix("export default "))
 
     public static let english = brought("en")
     public static let german = brought("de")
@@ -244,16 +246,16 @@ extension Language {
 
     private static func brought(_ id: String) -> Language {
         guard let language = all.first(where: { $0.id == id }) else {
-            preconditionFailure("words.json has no language \(id)")
+            preconditionFailure("words.js has no language \(id)")
         }
         return language
     }
 
-    private static func decoded(_ file: String) -> [Language] {
+    private static func decoded(_ file: Substring) -> [Language] {
         do {
             return try JSONDecoder().decode([Entry].self, from: Data(file.utf8)).map { Language($0, plural: nil) }
         } catch {
-            preconditionFailure("words.json cannot be read: \(error)")
+            preconditionFailure("words.js cannot be read: \(error)")
         }
     }
 
@@ -290,6 +292,7 @@ extension Language.Words {
             Phrase("lastSeen.minutes", lastSeen.minutes, ["count"]),
             Phrase("lastSeen.recently", lastSeen.recently),
             Phrase("lastSeen.today", lastSeen.today),
+            Phrase("lastSeen.yesterday", lastSeen.yesterday),
             Phrase("lastSeen.earlier", lastSeen.earlier),
             Phrase("lastSeen.minutesAgo", lastSeen.minutesAgo, ["count"]),
             Phrase("lastSeen.hoursAgo", lastSeen.hoursAgo, ["count"]),

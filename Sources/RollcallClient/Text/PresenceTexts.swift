@@ -1,11 +1,13 @@
-// "Last seen" texts. They say how long ago, and not when, in server time. So they are the same in every time zone and
-// on a device with a wrong clock. The discreet style protects privacy by being vague.
+// "Last seen" texts. They say how long ago, and not when, in server time, so they are right on a device with a wrong clock.
+// Only the reader's midnight depends on a time zone. The discreet style protects privacy by being vague.
+
+public import Foundation
 
 /// Turns a presence into a line such as `Last seen today`.
 public struct LastSeenText: Sendable {
     public enum Style: Hashable, Sendable, CaseIterable {
         /// `Active now`, `Away`, `Last seen just now`, `3m ago`, `Active recently`, `Last seen today`, `Last seen
-        /// recently`.
+        /// yesterday`, `Last seen recently`.
         case discreet
         /// `Active now`, `Away`, `Last seen just now`, `Last seen 3 minutes ago`, `Last seen 2 days ago`.
         case exact
@@ -16,6 +18,8 @@ public struct LastSeenText: Sendable {
 
     public var language: Language
     public var style: Style
+    /// The reader's, which decides what is today.
+    public var timeZone = TimeZone.autoupdatingCurrent
 
     /// Creates a text, by default in the user's language, which is ``Language/current``.
     public init(language: Language = .current, style: Style = .discreet) {
@@ -35,7 +39,7 @@ public struct LastSeenText: Sendable {
         guard let lastSeen = presence.lastSeen else { return "" }
         let age = now.since(lastSeen)
         switch style {
-        case .discreet: return discreet(age)
+        case .discreet: return discreet(age, isToday: lastSeen >= midnight(before: now))
         case .exact: return exact(age)
         }
     }
@@ -52,15 +56,32 @@ public struct LastSeenText: Sendable {
             }
         guard let step = steps.first(where: { age < $0.until }) else { return nil }
         let whole = age.milliseconds / step.unit.milliseconds + 1
-        return .milliseconds(whole * step.unit.milliseconds) - age
+        let left = Duration.milliseconds(whole * step.unit.milliseconds) - age
+        // "Today" ends at midnight, at the latest.
+        guard step.unit == .day, style == .discreet, lastSeen >= midnight(before: now) else { return left }
+        return min(left, midnight(after: now).since(now))
     }
 
-    private func discreet(_ age: Duration) -> String {
+    private func midnight(before now: Timestamp) -> Timestamp { Timestamp(calendar.startOfDay(for: now.date)) }
+
+    private func midnight(after now: Timestamp) -> Timestamp {
+        let day = calendar.dateInterval(of: .day, for: now.date)
+        return day.map { Timestamp($0.end) } ?? now.advanced(by: .day)
+    }
+
+    private var calendar: Calendar {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = timeZone
+        return calendar
+    }
+
+    private func discreet(_ age: Duration, isToday: Bool) -> String {
         let words = language.words.lastSeen
         if age < .minute { return words.justNow }
         if age < .minute * 5 { return language.text(of: words.minutes, count: age.whole(.minute)) }
         if age < .hour { return words.recently }
-        return age < .day ? words.today : words.earlier
+        if age < .day { return isToday ? words.today : words.yesterday }
+        return words.earlier
     }
 
     private func exact(_ age: Duration) -> String {
@@ -70,6 +91,14 @@ public struct LastSeenText: Sendable {
         if age < .day { return language.text(of: words.hoursAgo, count: age.whole(.hour)) }
         return language.text(of: words.daysAgo, count: age.whole(.day))
     }
+}
+
+extension Timestamp {
+    /// The same moment for Foundation.
+    public var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
+
+    /// Rounded up, so that nothing that ends then is asked for again before.
+    fileprivate init(_ date: Date) { self.init(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded(.up))) }
 }
 
 extension Duration {
@@ -116,19 +145,23 @@ public enum PresenceDot: String, Hashable, Sendable, CaseIterable {
 public struct GroupCount: Hashable, Sendable, CustomStringConvertible {
     public let online: Int
     public let total: Int
+    /// Whether more may be online, because the group is larger than what is listed of it: `312+ of 5000 online`.
+    public let isLeast: Bool
 
     /// - Parameters:
     ///   - presences: the known presences. Only users with the status `online` count.
     ///   - total: the size of the group, including users whose presence is unknown.
-    public init(of presences: some Sequence<Presence>, total: Int) {
+    ///   - listed: how many of the group are listed; `nil` for all.
+    public init(of presences: some Sequence<Presence>, total: Int, listed: Int? = nil) {
         online = presences.count { $0.status == .online }
         self.total = total
+        isLeast = (listed ?? total) < total
     }
 
     /// The text in a language.
     public func text(in language: Language) -> String {
         language.words.presence.group[language.plural.category(of: online)]
-            .filled("online", with: String(online)).filled("total", with: String(total))
+            .filled("online", with: "\(online)\(isLeast ? "+" : "")").filled("total", with: String(total))
     }
 
     /// The text in English.

@@ -200,25 +200,30 @@ public struct TypingDots: Hashable, Sendable {
     public static let turn = Duration.milliseconds(400)
     static let rest = 0.3
 
-    /// Whose turn it is: 0, 1 or 2; `nil` if the dots do not move.
+    /// Whose turn it is, from 0; `nil` if the dots do not move.
     public let phase: Int?
-    /// The opacities of the three dots, 0 to 1.
+    /// The opacities of the dots, 0 to 1.
     public let opacities: [Double]
 
     /// - Parameters:
     ///   - elapsed: the time since the dots appeared.
+    ///   - interval: how long one dot's turn lasts.
+    ///   - count: how many dots there are.
     ///   - reducesMotion: whether the user prefers reduced motion. The dots then do not move.
-    public init(after elapsed: Duration, reducesMotion: Bool = false) {
-        guard !reducesMotion else {
+    public init(
+        after elapsed: Duration, interval: Duration = Self.turn, count: Int = 3, reducesMotion: Bool = false
+    ) {
+        let count = max(0, count)
+        guard !reducesMotion, interval > .zero, count > 0 else {
             phase = nil
-            opacities = [1, 1, 1]
+            opacities = Array(repeating: 1, count: count)
             return
         }
-        let turns = max(0, elapsed / Self.turn)
-        let phase = Int(turns.truncatingRemainder(dividingBy: 3))
+        let turns = max(0, elapsed / interval)
+        let phase = Int(turns.truncatingRemainder(dividingBy: Double(count)))
         let part = turns.truncatingRemainder(dividingBy: 1)
         let swell = 4 * part * (1 - part)
         self.phase = phase
-        opacities = (0..<3).map { $0 == phase ? Self.rest + (1 - Self.rest) * swell : Self.rest }
+        opacities = (0..<count).map { $0 == phase ? Self.rest + (1 - Self.rest) * swell : Self.rest }
     }
 }

@@ -34,8 +34,9 @@ export const stories = {
   }),
 
   "X5, P7: the golden lines of last seen": () => each("lastSeen", ({ language, style, seconds, text }) => {
-    const now = 1_784_600_000_000;
-    equal(lastSeenText({ user: "bob", status: "offline", lastSeen: now - seconds * 1_000 }, now, { language, style }), text);
+    // As far from the reader's midnight as the examples need.
+    const lastSeen = new Date(2026, 6, 14, 7).getTime();
+    equal(lastSeenText({ user: "bob", status: "offline", lastSeen }, lastSeen + seconds * 1_000, { language, style }), text);
   }),
 
   "P9: the golden counts of groups": () => each("groups", ({ language, online, total, text }) => {
@@ -112,7 +113,7 @@ export const stories = {
         people: { other: "{count} hands be scribblin'" }, several: "All hands be scribblin'", person: "{name}",
         others: { other: "{count} more hands" }, someoneElse: "some scallywag", beforeDots: "",
       },
-      lastSeen: Object.fromEntries(["now", "justNow", "recently", "today", "earlier"].map((key) => [key, "Arr"])
+      lastSeen: Object.fromEntries(["now", "justNow", "recently", "today", "yesterday", "earlier"].map((key) => [key, "Arr"])
         .concat(["minutes", "minutesAgo", "hoursAgo", "daysAgo"].map((key) => [key, { other: "{count} bells ago" }]))),
       presence: { online: "Aboard", away: "Ashore", offline: "At sea", group: { other: "{online} of {total} aboard" } },
     };
@@ -140,6 +141,8 @@ export const stories = {
     equal(typingDots(600), { phase: 1, opacities: [0.3, 1, 0.3] });
     equal([799, 800, 1_199, 1_200, -5].map((elapsed) => typingDots(elapsed).phase), [1, 2, 2, 0, 0]);
     equal(typingDots(600, { reducesMotion: true }), { phase: null, opacities: [1, 1, 1] });
+    equal(typingDots(150, { interval: 100, count: 2 }), { phase: 1, opacities: [0.3, 1] });
+    equal(typingDots(150, { interval: 0, count: 1 }), { phase: null, opacities: [1] });
   },
 
   "P7: last seen is private, says how long it stays right, and knows the never seen": () => {
@@ -160,6 +163,22 @@ export const stories = {
     }
     equal(lastSeenValidity({ user: "bob", status: "online", lastSeen: 0 }, now), Infinity);
     equal(lastSeenValidity(gone(86_400_000), now), Infinity);
+  },
+
+  "P7: last seen before the reader's midnight is yesterday, from midnight on": () => {
+    const midnight = new Date(2026, 6, 15).getTime();
+    const seen = { user: "bob", status: "offline", lastSeen: midnight - 7_200_000 };
+    equal(lastSeenText(seen, midnight - 1), "Last seen today");
+    equal(lastSeenValidity(seen, midnight - 1_000), 1_000);
+    equal(lastSeenText(seen, midnight), "Last seen yesterday");
+    equal(lastSeenValidity(seen, midnight), 22 * 3_600_000);
+    equal(lastSeenText(seen, midnight, { style: "exact" }), "Last seen 2 hours ago");
+  },
+
+  "P9: where only some of a group are listed, the count is the least": () => {
+    const [here, gone] = ["online", "offline"].map((status) => ({ user: "bob", status, lastSeen: 0 }));
+    equal(groupCount([here, gone], 3).text, "1 of 3 online");
+    equal(groupCount([here, gone], 5_000, { listed: 2 }), { online: 1, total: 5_000, text: "1+ of 5000 online" });
   },
 
   "P8: the dot's colour is a role": () => {

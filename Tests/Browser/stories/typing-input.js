@@ -1,7 +1,7 @@
 // The user's own typing, from the text field to the connection, on the test clock.
 
 import { InvalidTypingSettings, RollcallClient } from "/rollcall.js";
-import { World, equal, ok, randomNumbers, throws } from "./world.js";
+import { World, connected, equal, ok, randomNumbers, throws } from "./world.js";
 
 async function typing(settings, story) {
   const world = new World();
@@ -16,6 +16,37 @@ async function typing(settings, story) {
 }
 
 export const stories = {
+  "T1: what nobody sees is no typing, nor what the program puts there; what is no string is a mistake": () => connected(async (world, client) => {
+    const input = client.typingInput("c42");
+    for (const text of [" \t\u00a0\u3000", "\u200b\u200d\ufeff", "\u2060\u00ad \ufe0f"]) input.edited(text);
+    input.restored("a draft");
+    await world.advance(5_000);
+    equal(world.typed(), []);
+    const start = world.now;
+    input.edited("a draft!");
+    await world.advance(400);
+    input.restored("a draft! and more");
+    await world.advance(100);
+    input.restored("");
+    await world.advance(5_000);
+    equal(world.typed(), [`${start + 300} typing`, `${start + 500} stopped`]);
+    for (const text of [undefined, null, 7, {}]) throws(() => input.edited(text));
+  }),
+
+  "T1: what has no text is kept up, and ends at once or by itself": () => connected(async (world, client) => {
+    const input = client.typingInput("c42");
+    for (let second = 0; second < 5; second += 1) {
+      input.keepTyping();
+      await world.advance(1_000);
+    }
+    input.stopTyping();
+    await world.advance(0);
+    equal([world.typed()[0], world.typed().at(-1)], ["300 typing", "5000 stopped"]);
+    input.keepTyping();
+    await world.advance(10_000);
+    equal(world.typed().at(-1), "8000 stopped");
+  }),
+
   "T1: white space alone is not typing, and an emptied field stops at once": () => typing({}, async (world, input) => {
     for (const blank of ["", "  \n\t ", "\u0085\u00a0\u3000"]) input.edited(blank);
     await world.advance(5_000);

@@ -30,6 +30,30 @@ import Testing
         return Array(world.connection.messages.dropFirst())
     }
 
+    @Test("what nobody sees is no typing, nor what the program puts there; what has no text is kept up")
+    func visible() async throws {
+        let world = TestWorld()
+        let client = try await world.connected()
+        let input = client.typingInput(in: "c42")
+        for text in [" \t\u{a0}\u{3000}", "\u{200b}\u{200d}\u{feff}", "\u{2060}\u{ad} \u{fe0f}"] { input.edited(text) }
+        input.restored("a draft")
+        await world.advance(by: .seconds(5))
+        #expect(world.connection.count(\.isTyping) == 0)
+        input.keepTyping()
+        await world.advance(by: .seconds(1))
+        input.restored("more of a draft")
+        #expect(world.connection.messages.last == .typing("c42", true))
+        input.restored("")
+        await world.settle()
+        #expect(world.connection.messages.last == .typing("c42", false))
+        input.keepTyping()
+        await world.advance(by: .seconds(1))
+        #expect(world.connection.messages.last == .typing("c42", true))
+        input.stopTyping()
+        await world.settle()
+        #expect(world.connection.messages.last == .typing("c42", false))
+    }
+
     @Test("edits become signals, renewed until inactivity, in a conversation that is joined first")
     func edits() async throws {
         _ = try await connected()

@@ -25,6 +25,25 @@ private final class ChatHeader {
 @Suite @MainActor struct FakeWorkerTests {
     private let worker = FakeWorker()
 
+    @Test("a worker whose Redis is away refuses; the client shows what it knew, and what is new once Redis is back")
+    func unavailable() async {
+        let worker = FakeWorker()
+        let client = worker.client(user: "alice")
+        client.connect()
+        let (bob, carol) = (worker.person("bob"), worker.person("carol"))
+        await bob.comes()
+        var known = client.presence(of: "bob").makeAsyncIterator()
+        #expect(await known.next()?.status == .online)
+        await worker.becomesUnavailable()
+        await carol.comes()
+        var new = client.presence(of: "carol").makeAsyncIterator()
+        await worker.passes(.seconds(60))
+        #expect(new.pending() == nil && known.pending() == nil && client.connection.latest.isConnected)
+        await worker.becomesAvailable()
+        await worker.passes(.seconds(15))
+        #expect(new.pending()?.status == .online)
+    }
+
     @Test("an application's view model sees bob type, the connection drop, and the state afterwards")
     func header() async {
         let header = ChatHeader(worker.client(user: "alice"))

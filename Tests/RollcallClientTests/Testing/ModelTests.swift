@@ -1,5 +1,6 @@
 // The models for views, on a clock that the test advances.
 
+import Foundation
 import Observation
 import RollcallTesting
 import Testing
@@ -13,9 +14,16 @@ import Testing
         client.connect()
     }
 
+    /// The worker's clock begins at 02:13:20.
+    private var english: LastSeenText {
+        var text = LastSeenText.english
+        text.timeZone = .gmt
+        return text
+    }
+
     @Test("a user's dot and text follow presence and time")
     func presence() async {
-        let model = PresenceModel(of: "bob", from: client)
+        let model = PresenceModel(of: "bob", from: client, text: english)
         #expect(model.dot == .none && model.text == "")
         let bob = worker.person("bob")
         await bob.comes()
@@ -111,6 +119,77 @@ import Testing
         #expect(heard.count { $0 == .join("c2", presence: false) } == 1, "what stays is not asked for again")
         #expect(heard.contains(.leave("c1")) && heard.contains(.unwatch(["bob"])))
         #expect(!heard.contains(.typing("c3", true)))
+    }
+
+    @Test("presence texts of all rows age with one timer, and past midnight")
+    func presenceTexts() async {
+        let list = ConversationsModel(["c1": ["bob"], "c2": ["carol"]], from: client, lastSeen: english)
+        #expect(list.presenceText(of: "bob") == "")
+        await worker.person("carol").comes()
+        await worker.person("bob").was(lastSeen: .seconds(90))
+        #expect(list.presenceText(of: "carol") == "Active now" && list.presenceText(of: "bob") == "1m ago")
+        await worker.person("carol").was(lastSeen: .seconds(3 * 3600))
+        var changes = 0
+        func shown() -> [String] {
+            withObservationTracking {
+                [list.presenceText(of: "bob"), list.presenceText(of: "carol")]
+            } onChange: {
+                MainActor.assumeIsolated { changes += 1 }
+            }
+        }
+        // Carol was seen at 23:13:20.
+        #expect(shown() == ["1m ago", "Last seen yesterday"])
+        for (pause, lines) in [
+            (29, ["1m ago", "Last seen yesterday"]), (1, ["2m ago", "Last seen yesterday"]),
+            (60, ["3m ago", "Last seen yesterday"]), (3600, ["Last seen today", "Last seen yesterday"]),
+            (21 * 3600, ["Last seen yesterday", "Last seen recently"]),
+        ] as [(Int64, [String])] {
+            let before = changes
+            await worker.passes(.seconds(pause))
+            #expect((changes > before) == (pause != 29), "a view is told in time")
+            #expect(shown() == lines)
+        }
+    }
+
+    @Test("models show nobody's presence once the connection was down for five seconds; streams keep it")
+    func stale() async throws {
+        let bob = worker.person("bob")
+        let (model, list) = (
+            PresenceModel(of: "bob", from: client), ConversationsModel(["c1": ["bob"]], from: client)
+        )
+        await worker.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
+        let group = MembersModel(of: "c42", from: client)
+        await bob.comes()
+        var stream = client.presence(of: "bob").makeAsyncIterator()
+        #expect(await stream.next()?.status == .online)
+        func shown() -> [String] { [model.text, "\(model.dot)", list.presenceText(of: "bob"), group.countText] }
+        let here = ["Active now", "green", "Active now", "2 of 2 online"]
+        #expect(shown() == here)
+        await worker.goesAway()
+        await worker.passes(.milliseconds(4999))
+        #expect(shown() == here)
+        await worker.passes(.milliseconds(1))
+        #expect(shown() == ["", "none", "", ""])
+        #expect(group.people.map(\.name) == ["Alice", "Bob"])
+        #expect(stream.pending() == nil)
+        await worker.comesBack()
+        await worker.passes(.seconds(2))
+        #expect(shown() == here)
+    }
+
+    @Test("a draft that is put back is no typing, nor what the program clears")
+    func restored() async {
+        let model = TypingModel(in: "c42", from: client)
+        model.restored("Hello")
+        await worker.passes(.seconds(1))
+        #expect(model.draft == "Hello")
+        #expect(await worker.typists(in: "c42").isEmpty)
+        model.draft = "Hello!"
+        await worker.passes(.seconds(1))
+        #expect(await worker.typists(in: "c42") == ["alice"])
+        model.restored("")
+        await worker.settles()
+        #expect(await worker.typists(in: "c42").isEmpty)
     }
 
     @Test("models that are released end their subscriptions and the user's typing, without being closed")

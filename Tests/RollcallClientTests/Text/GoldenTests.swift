@@ -1,5 +1,6 @@
 // Each language has the correct text for any number of users.
 
+import Foundation
 import RollcallModel
 import Testing
 
@@ -16,7 +17,8 @@ import Testing
     @Test("when a user was last seen, in every language", arguments: Golden.cases.lastSeen)
     func lastSeen(example: Golden.LastSeenCase) throws {
         let style = try #require(LastSeenText.Style.allCases.first { "\($0)" == example.style })
-        let text = try LastSeenText(language: .named(example.language), style: style)
+        var text = try LastSeenText(language: .named(example.language), style: style)
+        text.timeZone = .gmt
         let seen: Int64 = 1_753_600_000_000
         let now = Timestamp(milliseconds: seen + example.seconds * 1000)
         #expect(text.text(for: .of("bob", .offline, lastSeen: seen), at: now) == example.text)

@@ -1,5 +1,6 @@
 // Last-seen texts, the dot, the count and the moving dots.
 
+import Foundation
 import RollcallModel
 import Testing
 
@@ -9,8 +10,30 @@ import Testing
     private let seen: Int64 = 1_753_600_000_000
 
     private func text(_ style: LastSeenText.Style = .discreet, after age: Duration) -> String {
-        LastSeenText(language: .english, style: style).text(
+        english(style).text(
             for: .of("bob", .offline, lastSeen: seen), at: Timestamp(milliseconds: seen).advanced(by: age))
+    }
+
+    private func english(_ style: LastSeenText.Style) -> LastSeenText {
+        var english = LastSeenText(language: .english, style: style)
+        english.timeZone = .gmt  // Where `seen` is at 07:06:40.
+        return english
+    }
+
+    @Test("what is today, the reader's time zone decides, also where a day has 23 hours")
+    func timeZones() throws {
+        // Moscow's midnight is at 21:00 of GMT. In Berlin, 2026-03-29 has 23 hours, from 23:00 to 22:00 of GMT.
+        for (zone, seen, today, yesterday) in [
+            ("Europe/Moscow", 1_753_600_000_000, 49_999_999, 50_000_000), 
+            ("Europe/Berlin", 1_774_742_400_000, 79_199_999, 79_200_000),
+        ] as [(String, Int64, Int64, Int64)] {
+            var text = LastSeenText.english
+            text.timeZone = try #require(TimeZone(identifier: zone))
+            let (bob, start) = (Presence.of("bob", .offline, lastSeen: seen), Timestamp(milliseconds: seen))
+            #expect(text.text(for: bob, at: start.advanced(by: .milliseconds(today))) == "Last seen today")
+            #expect(text.text(for: bob, at: start.advanced(by: .milliseconds(yesterday))) == "Last seen yesterday")
+            #expect(text.validity(for: bob, at: start.advanced(by: .milliseconds(today))) == .milliseconds(1))
+        }
     }
 
     @Test(
@@ -19,7 +42,8 @@ import Testing
             (.zero, "Last seen just now"), (.milliseconds(59_999), "Last seen just now"), (.seconds(60), "1m ago"),
             (.seconds(3 * 60 + 59), "3m ago"), (.milliseconds(299_999), "4m ago"), (.seconds(300), "Active recently"),
             (.milliseconds(3_599_999), "Active recently"), (.seconds(3600), "Last seen today"),
-            (.milliseconds(86_399_999), "Last seen today"), (.seconds(86_400), "Last seen recently"),
+            (.milliseconds(60_799_999), "Last seen today"), (.milliseconds(60_800_000), "Last seen yesterday"),
+            (.milliseconds(86_399_999), "Last seen yesterday"), (.seconds(86_400), "Last seen recently"),
             (.seconds(86_400 * 400), "Last seen recently"), (.seconds(-5), "Last seen just now"),
         ] as [(Duration, String)])
     func discreet(age: Duration, expected: String) {
@@ -49,7 +73,7 @@ import Testing
 
     @Test("the text says how long it stays correct, and changes exactly then", arguments: LastSeenText.Style.allCases)
     func validity(style: LastSeenText.Style) {
-        let english = LastSeenText(language: .english, style: style)
+        let english = english(style)
         let bob = Presence.of("bob", .offline, lastSeen: seen)
         var now = Timestamp(milliseconds: seen - 1500)
         var lines: [String] = []
@@ -61,7 +85,7 @@ import Testing
             now = now.advanced(by: validity)
             #expect(english.text(for: bob, at: now) != line)
         }
-        #expect(lines.count == (style == .discreet ? 7 : 100))
+        #expect(lines.count == (style == .discreet ? 8 : 100))
         #expect(english.validity(for: .of("bob", .online, lastSeen: seen), at: now) == nil)
         #expect(english.validity(for: nil, at: now) == nil)
     }
@@ -79,6 +103,7 @@ import Testing
     func group() {
         let group = [Presence.of("a", .online), .of("b", .away), .of("c", .online), .of("d", .online)]
         #expect(GroupCount(of: group, total: 5).description == "3 of 5 online")
+        #expect(GroupCount(of: group, total: 5000, listed: 4).description == "3+ of 5000 online")
     }
 
     @Test("three dots in turn, each for 0.4 s; still if motion is reduced")
@@ -92,5 +117,8 @@ import Testing
         #expect(
             TypingDots(after: .milliseconds(600), reducesMotion: true) == TypingDots(after: .zero, reducesMotion: true))
         #expect(TypingDots(after: .seconds(-1)).phase == 0)
+        let two = TypingDots(after: .milliseconds(150), interval: .milliseconds(100), count: 2)
+        #expect(two.phase == 1 && two.opacities == [0.3, 1])
+        #expect(TypingDots(after: .zero, interval: .zero, count: -1).opacities == [])
     }
 }

@@ -58,7 +58,7 @@ import Testing
           },
           "lastSeen": {
             "now": "Aktiv nu", "justNow": "Sågs nyss", "minutes": {"other": "{count} min sedan"}, "recently": "Nyligen aktiv",
-            "today": "Sågs senast i dag", "earlier": "Sågs nyligen",
+            "today": "Sågs senast i dag", "yesterday": "Sågs senast i går", "earlier": "Sågs nyligen",
             "minutesAgo": {"one": "Sågs för {count} minut sedan", "other": "Sågs för {count} minuter sedan"},
             "hoursAgo": {"one": "Sågs för {count} timme sedan", "other": "Sågs för {count} timmar sedan"},
             "daysAgo": {"one": "Sågs för {count} dag sedan", "other": "Sågs för {count} dagar sedan"}

@@ -1,0 +1,44 @@
+// Type declarations of `react.js`. All hooks need a provider around the component. Texts are in the page's language.
+
+import type { ReactNode } from "react";
+import type {
+  ClientOptions, ConnectionState, LastSeenOptions, Presence, RollcallClient, RollcallError, Typing, TypingInput,
+  TypingTextOptions,
+} from "./rollcall.js";
+/**
+ * Makes a client from the options, connects it, lets it follow the page, and closes it when it is unmounted. Options that
+ * change later are ignored: give the provider the user's name as `key`.
+ */
+export function RollcallProvider(props: { options: ClientOptions; children?: ReactNode }): ReactNode;
+/** The client; null while the page is rendered on a server, and before the first effect. */
+export function useRollcall(): RollcallClient | null;
+
+/** Who is typing, and the sentence, without dots for a screen reader, and what one should announce. */
+export function useTyping(
+  conversation: string, options?: TypingTextOptions & { dots?: "ellipsis" | "three" | "none" },
+): { typing: Typing; text: string; label: string; announcement: string };
+
+/** The user's own input field, for as long as the component is shown. The object is the same each time. */
+export function useTypingInput(conversation: string): Pick<
+  TypingInput, "edited" | "restored" | "keepTyping" | "stopTyping" | "send" | "sendConfirmed">;
+
+/** How a presence is shown: empty, and without dot, while it is unknown or the connection has been down for long. */
+export interface ShownPresence {
+  presence: Presence | undefined; /** "Last seen" in words, which are updated as time passes. */
+  text: string; dot: "green" | "amber" | "grey" | "none"; /** What the dot means, for screen readers. */
+  label: string;
+}
+export function usePresence(user: string, options?: LastSeenOptions): ShownPresence;
+
+/** The members of a conversation. `text`: `3 of 5 online`, or empty. */
+export function useMembers(conversation: string, options?: LastSeenOptions): {
+  people: (ShownPresence & { user: string; name?: string })[]; count: number; text: string; refusal?: RollcallError;
+};
+
+/** For a list: give it the visible conversations and whose presence each shows. Returns how to show one of them. */
+export function useConversations(
+  rows: Map<string, readonly string[]> | Record<string, readonly string[]>, options?: LastSeenOptions & TypingTextOptions,
+): (conversation: string) => { text: string; label: string; presence(user: string): ShownPresence };
+
+/** `staleSince`: since when what is shown of others may be old; null while connected. */
+export function useConnection(): { state: ConnectionState; isConnected: boolean; staleSince: number | null };
