@@ -102,11 +102,12 @@ docs: ## make the documentation of RollcallClient, and say where to read it
 	@echo "Read it with: python3 -m http.server --directory .build/documentation 8009"
 	@echo "at http://127.0.0.1:8009/documentation/rollcallclient"
 
-lint: ## check formatting, scripts, documentation, and what a node and a client are built from
+lint: ## check formatting, scripts, documentation, what a node and a client are built from, and Swift for Apple's platforms
 	@scripts/setup lint
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 	@for script in $$(grep -lE '^#!.*sh$$' scripts/* Tests/*.sh Examples/*/*.sh .ci/run); do bash -n $$script || exit 1; done
 	@SWIFT="$(SWIFT)" scripts/check-targets
+	@scripts/check-apple
 	@scripts/check-docs
 	@scripts/check-text
 

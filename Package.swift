@@ -53,7 +53,7 @@ let package = Package(
     // For the client; everything else runs on Linux and macOS.
     platforms: [.macOS(.v15), .iOS(.v17), .tvOS(.v17), .visionOS(.v1)],
     products: [
-        "RollcallBrowser", "RollcallClient", "RollcallNode", "RollcallTesting", "RollcallWorker",
+        "RollcallBrowser", "RollcallClient", "RollcallNode", "RollcallTesting", "RollcallViews", "RollcallWorker",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "rollcall", targets: ["rollcall"])],
     traits: [
         "NIO", .trait(name: "Server", enabledTraits: ["NIO"]), .default(enabledTraits: ["Server"]),
@@ -103,6 +103,7 @@ package.targets += [
         uses: nio + ["RollcallClient", "RollcallModel", "RollcallShards", "Logging", "ServiceLifecycle"]),
     library(
         "RollcallTesting", uses: ["RollcallClient", "RollcallModel"]),
+    library("RollcallViews", uses: ["RollcallClient"]),
     library("Spawning"),
     program(
         "rollcall",

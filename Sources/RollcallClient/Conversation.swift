@@ -56,7 +56,7 @@ public struct Members: Hashable, Sendable {
     }
 
     /// How many of the members are online: `3 of 5 online`, or `312+ of 5000 online` if only some are listed.
-    public var groupCount: GroupCount { 
+    public var groupCount: GroupCount {
         GroupCount(of: people.compactMap(\.presence), total: count, listed: people.count)
     }
 

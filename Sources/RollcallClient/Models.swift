@@ -19,6 +19,12 @@ public final class TypingModel {
     public private(set) var typing: Typing
     /// The line to show; empty if no other user is typing.
     public private(set) var text = ""
+    /// The line without dots, to show beside moving ones.
+    package var sentence: String {
+        var words = words
+        words.dots = .none
+        return words.text(for: typing)
+    }
     /// The line for a screen reader, without dots.
     public private(set) var label = ""
     /// What a screen reader should announce. Changes only when the set of typing users changes.
@@ -242,11 +248,15 @@ public final class ConnectionModel {
     public private(set) var state: ConnectionState
     /// Since when what is shown of others may be old; see ``RollcallClient/RollcallClient/staleSince``.
     public private(set) var staleSince: Timestamp?
+    /// Whether it has been down for ``ClientOptions/staleAfter``.
+    public private(set) var isStale = false
 
     @ObservationIgnored private var changes: Following?
+    @ObservationIgnored private var aging: Following?
 
     public init(of client: RollcallClient) {
         state = client.connection.latest
+        aging = client.isStale.follow(for: self) { $0.isStale = $1 }
         changes = client.connection.follow(for: self) { [unowned client] in
             $0.state = $1
             $0.staleSince = client.staleSince

@@ -221,6 +221,12 @@ extension RollcallClient {
         Updates(client: self) { $0.observeConnection($1) }
     }
 
+    /// Whether the connection has been down for ``ClientOptions/staleAfter``: the current value, then every change. Models
+    /// then show nobody's presence; streams keep what was last known.
+    public var isStale: Updates<Bool> {
+        Updates(client: self) { $0.observeStaleness($1) }
+    }
+
     /// Errors that did not end the connection, for logs. Emits errors that occur while the stream is iterated; a slow
     /// reader gets only the latest.
     public var problems: Updates<RollcallError> {

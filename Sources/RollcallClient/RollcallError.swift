@@ -63,7 +63,8 @@ public struct RollcallError: Error, Sendable {
     public var retry: Bool {
         switch code {
         case .tokenUnavailable, .unreachable, .connectionLost, .asked: true
-        case .invalidURL, .noWebSocket, .badToken, .tokenExpired, .protocolError, .tooManyMessages, .replaced, .tooManySessions,
+        case .invalidURL, .noWebSocket, .badToken, .tokenExpired, .protocolError, .tooManyMessages, .replaced,
+            .tooManySessions,
             .sentAway, .refused, .notAMember, .limit, .badRequest:
             false
         }
@@ -119,7 +120,7 @@ extension RollcallError {
             self.init(.protocolError, "the worker could not read a message", because: sentence, closeCode: code)
         case .tooManyMessages: self.init(.tooManyMessages, "more messages than the worker allows", closeCode: code)
         case .replaced: self.init(.replaced, "a newer session of this device is connected", closeCode: code)
-        case .tooManySessions: 
+        case .tooManySessions:
             self.init(
                 .tooManySessions, "the user has as many sessions as the worker's limits.sessions_per_user allows",
                 closeCode: code)

@@ -281,6 +281,10 @@ extension Engine {
         begin(mailbox) { connectionState.add { mailbox.put($0) } }
     }
 
+    func observeStaleness(_ mailbox: Mailbox<Bool>) {
+        begin(mailbox) { staleness.add { mailbox.put($0) } }
+    }
+
     func observeProblems(_ mailbox: Mailbox<RollcallError>) {
         begin(mailbox) { problems.add { mailbox.put($0.error) } }
     }

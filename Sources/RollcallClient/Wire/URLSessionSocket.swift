@@ -1,5 +1,4 @@
 // Apple's WebSocket, translated for ``PlatformWire``, which decides. Type-checked where Apple's SDK is not (`make lint`).
-
 #if canImport(Security)
     import Foundation
     import Security
@@ -26,7 +25,7 @@
                 Self.certificates(in: (try? String(contentsOfFile: $0, encoding: .utf8)) ?? "")
             }
             super.init()
-            guard let url = URL(string: address.url) else { return queue.async { self.end(nil) } }
+            guard let url = URL(string: address.url) else { return }  // It came from one.
             let configuration = URLSessionConfiguration.ephemeral
             configuration.timeoutIntervalForRequest = 86_400  // ``Liveness`` judges silence.
             let events = OperationQueue()
