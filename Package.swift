@@ -137,7 +137,7 @@ package.targets += [
         exclude: ["Store/golden.txt"]),
     tests(
         "RollcallWorkerTests",
-        uses: core + worker + ["RollcallEdge", "RollcallRedis", "RollcallWorker", "Crypto", "Hummingbird"]
+        uses: core + worker + ["RollcallEdge", "RollcallRedis", "RollcallWorker", "Crypto", "CryptoExtras", "Hummingbird"]
             + ["NIOEmbedded", "NIOTLS", "Yams"]),
     tests(
         "RollcallClientTests",

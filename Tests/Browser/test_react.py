@@ -31,16 +31,16 @@ def test_c6_hooks_show_sentences_that_follow(app):
     eventually("bob is here", lambda: text(app, "#bob") == "Active now")
     assert app.run("return [bob.deviceState, document.querySelector('#bob').className, document.querySelector('#bob').title]") \
         == ["active", "green", "Online"]
-    app.run("window.field = bob.typingInput('c0'); field.edited('x')")
+    app.run("window.field = bob.typingInput('react0'); field.edited('x')")
     eventually("bob types", lambda: text(app, "#typing") == "Someone is typing…")
-    assert [text(app, "#announced"), text(app, "#c0"), text(app, "#c1")] == ["Someone is typing", "Someone is typing…", ""]
+    assert [text(app, "#announced"), text(app, "#react0"), text(app, "#react1")] == ["Someone is typing", "Someone is typing…", ""]
     app.run("field.send()")
     eventually("no more", lambda: [text(app, "#typing"), text(app, "#announced")] == ["", ""])
-    app.run("window.seen = []; bob.typing('c0').subscribe(({ count }) => seen.push(count)); input.edited('x')")
+    app.run("window.seen = []; bob.typing('react0').subscribe(({ count }) => seen.push(count)); input.edited('x')")
     eventually("alice types, once, though two clients were made", lambda: app.run("return seen.at(-1)") == 1)
     app.run("setView({ rows: 0, chat: null })")
     eventually("an unmounted field types no more", lambda: app.run("return seen.at(-1)") == 0)
-    app.run("bob.close(); setView({ rows: 0, chat: 'c1' })")
+    app.run("bob.close(); setView({ rows: 0, chat: 'react1' })")
     eventually("bob was here", lambda: text(app, "#bob") == "Last seen just now")
 
 
@@ -51,15 +51,15 @@ def test_c6_two_hundred_rows_render_together_and_leave_nothing(app):
           url: arguments[0], token: `friend${number}` }));
         for (const friend of friends) friend.connect();
     """, app.worker.edge)
-    eventually("they are here", lambda: [text(app, f"#c{row}") for row in (0, 1, 2, 199)] == ["Active now"] * 3 + [""])
+    eventually("they are here", lambda: [text(app, f"#react{row}") for row in (0, 1, 2, 199)] == ["Active now"] * 3 + [""])
     renders = app.run("return rendered.rows")
-    app.run("window.field = friends[0].typingInput('c7'); window.timer = setInterval(() => field.keepTyping(), 500)")
-    eventually("one types", lambda: text(app, "#c7") == "Someone is typing…")
+    app.run("window.field = friends[0].typingInput('react7'); window.timer = setInterval(() => field.keepTyping(), 500)")
+    eventually("one types", lambda: text(app, "#react7") == "Someone is typing…")
     # Strict mode renders each row twice.
     assert app.run("return rendered.rows") - renders <= 2 * 200 * 2
     app.run("setView({ rows: 100, chat: null })")
     app.run("setView({ rows: 150, chat: null })")
-    eventually("what stays is still shown", lambda: text(app, "#c7") == "Someone is typing…" and text(app, "#c149") == "")
+    eventually("what stays is still shown", lambda: text(app, "#react7") == "Someone is typing…" and text(app, "#react149") == "")
     app.run("clearInterval(timer); for (const friend of friends) friend.close(); setView({ rows: 0, chat: null })")
 
 
