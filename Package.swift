@@ -137,7 +137,9 @@ package.targets += [
         exclude: ["Store/golden.txt"]),
     tests(
         "RollcallWorkerTests",
-        uses: core + worker + ["RollcallEdge", "RollcallRedis", "RollcallWorker", "Crypto", "CryptoExtras", "Hummingbird"]
+        uses: core + worker + [
+            "RollcallEdge", "RollcallRedis", "RollcallWorker", "Crypto", "CryptoExtras", "Hummingbird",
+        ]
             + ["NIOEmbedded", "NIOTLS", "Yams"]),
     tests(
         "RollcallClientTests",

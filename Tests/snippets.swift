@@ -13,7 +13,7 @@ import RollcallClient
 @MainActor let lastSeen = TextView()
 @MainActor let count = TextView()
 @MainActor let dot = TextView()
-let rollcall = RollcallClient(url: "wss://chat.example/v1/connect", device: "iphone") { try await freshToken() }
+let rollcall = RollcallClient(url: "wss://chat.example/v1/connect") { try await freshToken() }
 let presences: [Presence] = []
 let presence = Presence(user: "bob", status: .online, lastSeen: nil, updatedAt: nil, version: 0)
 let typing = Typing(conversation: "c42")

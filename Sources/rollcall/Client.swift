@@ -148,6 +148,7 @@ struct ConnectionText: Hashable, Sendable {
 
     private func advice(on error: RollcallError) -> String? {
         switch error.code {
+        case .unreachable where error.underlying is UpgradeRefused: nil
         case .unreachable:
             """
             Nobody answers at \(url). Start workers with `rollcall dev` or `rollcall worker`, or say with --url where \

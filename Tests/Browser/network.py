@@ -7,11 +7,11 @@ import threading
 class Network:
     """Forwards bytes to a worker's port and back."""
 
-    def __init__(self, port):
+    def __init__(self, port, own=0):
         self.target = port
         self.pairs = []
         self.accepts = True
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server(("127.0.0.1", own))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 

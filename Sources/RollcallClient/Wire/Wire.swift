@@ -29,10 +29,10 @@ package protocol WireOwner: AnyObject {
 package typealias Dial = @Sendable (WorkerAddress, any WireOwner) -> any Wire
 
 /// The server, or a proxy in front of it, did not answer the handshake with 101.
-struct UpgradeRefused: Error, CustomStringConvertible {
+package struct UpgradeRefused: Error, CustomStringConvertible {
     let status: Int
 
-    var description: String {
+    package var description: String {
         let advice =
             switch status {
             case 401, 403: ": a proxy, or the worker's edge.origins, does not let this app in"

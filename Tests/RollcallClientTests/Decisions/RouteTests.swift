@@ -60,7 +60,8 @@ func jitter(_ seed: UInt64) -> Jitter {
         #expect(pauses.min()! < .milliseconds(25) && pauses.max()! > .milliseconds(225))
     }
 
-    @Test("a token server that fails, and a worker without room, get pauses of at least half a limit that grows to 15 s")
+    @Test(
+        "a token server that fails, and a worker without room, get pauses of at least half a limit that grows to 15 s")
     mutating func considerate() throws {
         let endings: [Ending?] = [
             nil, .closed(.busy), .notReached(UpgradeRefused(status: 429)),
@@ -89,7 +90,9 @@ func jitter(_ seed: UInt64) -> Jitter {
             guard case .retry(let pause, true, _) = route.tokenFailed(error, using: &random) else { throw Unexpected() }
             #expect(pause >= least && pause <= min(least + .seconds(1), .seconds(300)))
         }
-        guard case .retry(let pause, true, _) = route.tokenFailed(TokenUnavailable(retryAfter: .seconds(-9)), using: &random)
+        guard
+            case .retry(let pause, true, _) = route.tokenFailed(
+                TokenUnavailable(retryAfter: .seconds(-9)), using: &random)
         else { throw Unexpected() }
         #expect(pause >= .zero && pause <= .seconds(1))
     }

@@ -74,7 +74,9 @@ import Testing
             client.connect()
             try await client.isConnected()
             worker.connections[0].drop()
-            try await eventually("it is back") { worker.connections.count == 2 && worker.connections[1].received.count > 0 }
+            try await eventually("it is back") {
+                worker.connections.count == 2 && worker.connections[1].received.count > 0
+            }
             return worker.connections.compactMap { connection in
                 if case .hello(let hello) = connection.messages.first { .some(hello.device) } else { nil }
             }

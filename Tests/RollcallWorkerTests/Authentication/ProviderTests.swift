@@ -73,14 +73,20 @@ struct ProviderTests {
             claims: #"""
                 "aud":"CLIENT","nbf":1700000000,"azp":"app","azpacr":"0","name":"Alice","oid":"o1","scp":"chat","sub":"pairwise",
                 "tid":"TENANT","uti":"u","ver":"2.0"
-                """#, key: #","use":"sig","x5t":"k1","x5c":["MIIC"],"issuer":"https://login.microsoftonline.com/{tenantid}/v2.0""#),
+                """#,
+            key: #","use":"sig","x5t":"k1","x5c":["MIIC"],"issuer":"https://login.microsoftonline.com/{tenantid}/v2.0""#
+        ),
         Provider(
             name: "Apple", issuer: "https://appleid.apple.com", audience: "BUNDLE",
             header: #"{"kid":"k1","alg":"RS256"}"#,
-            claims: #""aud":"BUNDLE","sub":"001.a.02","c_hash":"h","email":"x@privaterelay.appleid.com","is_private_email":"true""#),
+            claims:
+                #""aud":"BUNDLE","sub":"001.a.02","c_hash":"h","email":"x@privaterelay.appleid.com","is_private_email":"true""#
+        ),
     ]
 
-    @Test("a token of each is taken with the settings of the docs, and one for another app or issuer is not", arguments: providers)
+    @Test(
+        "a token of each is taken with the settings of the docs, and one for another app or issuer is not",
+        arguments: providers)
     func taken(provider: Provider) async throws {
         let rsa = try _RSA.Signing.PrivateKey(keySize: .bits2048)
         let elliptic = P256.Signing.PrivateKey()
