@@ -138,13 +138,13 @@ package.targets += [
     tests(
         "RollcallWorkerTests",
         uses: core + worker + [
-            "RollcallEdge", "RollcallRedis", "RollcallWorker", "Crypto", "CryptoExtras", "Hummingbird",
-        ]
-            + ["NIOEmbedded", "NIOTLS", "Yams"]),
+            "RollcallEdge", "RollcallRedis", "RollcallWorker", "Crypto", "CryptoExtras", "Hummingbird", "NIOEmbedded",
+            "NIOTLS", "Yams",
+        ]),
     tests(
         "RollcallClientTests",
         uses: sockets + ["RollcallBrowser", "RollcallClient", "RollcallModel", "RollcallTesting", "TestSupport"]
-            + ["NIOWebSocket"], exclude: ["Text/golden.json"]),
+            + ["NIOWebSocket"], exclude: ["Apple", "Text/golden.json"]),
     tests(
         "RollcallNodeTests",
         uses: core + ["RollcallNode", "Metrics", "MetricsTestKit", "NIOConcurrencyHelpers", "ServiceLifecycle"]),

@@ -60,12 +60,6 @@ public struct Members: Hashable, Sendable {
         GroupCount(of: people.compactMap(\.presence), total: count, listed: people.count)
     }
 
-    var withoutPresence: Members {
-        var members = self
-        members.people = people.map { Member(user: $0.user, name: $0.name) }
-        return members
-    }
-
     /// Returns a listed member; `nil` if the user is not listed.
     public subscript(_ user: UserID) -> Member? { people.first { $0.user == user } }
 }

@@ -99,12 +99,11 @@ public final class TypingModel {
 @MainActor @Observable
 public final class PresenceModel {
     public let user: UserID
-    /// `nil` while unknown.
-    public private(set) var presence: Presence?
-    /// "Last seen" in words; empty while unknown.
-    public private(set) var text = ""
+    private var known: Presence?
+    private var line = ""
 
     @ObservationIgnored private let client: RollcallClient
+    @ObservationIgnored private let freshness: Freshness
     @ObservationIgnored private let words: LastSeenText
     @ObservationIgnored private var changes: Following?
     @ObservationIgnored private var time: Following?
@@ -113,24 +112,29 @@ public final class PresenceModel {
         self.user = user
         self.client = client
         self.words = words
-        changes = client.shownPresence(of: user).follow(for: self) { $0.became($1) }
+        freshness = .of(client)
+        changes = client.presence(of: user).follow(for: self) { $0.became($1) }
     }
 
+    /// `nil` while unknown.
+    public var presence: Presence? { freshness.isStale ? nil : known }
+    /// "Last seen" in words; empty while unknown.
+    public var text: String { freshness.isStale ? "" : line }
     /// The colour role of the user's dot.
     public var dot: PresenceDot { PresenceDot(presence) }
     public var isOnline: Bool { presence?.status == .online }
 
-    private func became(_ presence: Presence?) {
-        self.presence = presence
+    private func became(_ presence: Presence) {
+        known = presence
         tell()
     }
 
     /// Updates the text, and schedules the next update for when it becomes outdated or the worker's clock is set.
     private func tell() {
         guard let now = client.serverTime else { return }
-        let line = words.text(for: presence, at: now)
-        if line != text { text = line }
-        time = client.remind(self, when: words, of: presence, at: now) { $0.tell() }
+        let line = words.text(for: known, at: now)
+        if line != self.line { self.line = line }
+        time = client.remind(self, when: words, of: known, at: now) { $0.tell() }
     }
 }
 
@@ -165,6 +169,7 @@ public final class ConversationsModel {
     public private(set) var states: [ConversationID: ConversationState] = [:]
 
     @ObservationIgnored private let client: RollcallClient
+    @ObservationIgnored private let freshness: Freshness
     @ObservationIgnored private let words: TypingText
     @ObservationIgnored private let lastSeen: LastSeenText
     @ObservationIgnored private var changes: Following?
@@ -177,6 +182,7 @@ public final class ConversationsModel {
         lastSeen: LastSeenText = LastSeenText()
     ) {
         (self.rows, self.client, self.words, self.lastSeen) = (rows, client, words, lastSeen)
+        freshness = .of(client)
         follow()
     }
 
@@ -202,12 +208,12 @@ public final class ConversationsModel {
 
     /// A user's presence; `nil` while unknown, or if no row has the user.
     public func presence(of user: UserID) -> Presence? {
-        states.values.lazy.compactMap { $0.presences[user] }.first
+        freshness.isStale ? nil : states.values.lazy.compactMap { $0.presences[user] }.first
     }
 
     private func follow() {
         // The old rows end once the new ones are observed.
-        changes = client.shownConversations(rows).follow(for: self) { $0.states = $1 }
+        changes = client.conversations(rows).follow(for: self) { $0.states = $1 }
     }
 }
 
@@ -223,6 +229,7 @@ public final class MembersModel {
     public let conversation: ConversationID
     public private(set) var members: Members
 
+    @ObservationIgnored private let freshness: Freshness
     @ObservationIgnored private let language: Language
     @ObservationIgnored private var changes: Following?
 
@@ -230,15 +237,18 @@ public final class MembersModel {
     public init(of conversation: ConversationID, from client: RollcallClient, language: Language = .current) {
         self.conversation = conversation
         self.language = language
+        freshness = .of(client)
         members = Members(conversation: conversation)
-        changes = client.shownMembers(of: conversation).follow(for: self) { $0.members = $1 }
+        changes = client.members(of: conversation).follow(for: self) { $0.members = $1 }
     }
 
-    public var people: [Member] { members.people }
+    public var people: [Member] {
+        freshness.isStale ? members.people.map { Member(user: $0.user, name: $0.name) } : members.people
+    }
     public var count: GroupCount { members.groupCount }
     /// `3 of 5 online`; empty while nobody's presence is known, or if there are no members.
     public var countText: String {
-        members.people.contains { $0.presence != nil } ? count.text(in: language) : ""
+        people.contains { $0.presence != nil } ? count.text(in: language) : ""
     }
 }
 
@@ -248,15 +258,12 @@ public final class ConnectionModel {
     public private(set) var state: ConnectionState
     /// Since when what is shown of others may be old; see ``RollcallClient/RollcallClient/staleSince``.
     public private(set) var staleSince: Timestamp?
-    /// Whether it has been down for ``ClientOptions/staleAfter``.
-    public private(set) var isStale = false
-
+    @ObservationIgnored private let freshness: Freshness
     @ObservationIgnored private var changes: Following?
-    @ObservationIgnored private var aging: Following?
 
     public init(of client: RollcallClient) {
         state = client.connection.latest
-        aging = client.isStale.follow(for: self) { $0.isStale = $1 }
+        freshness = .of(client)
         changes = client.connection.follow(for: self) { [unowned client] in
             $0.state = $1
             $0.staleSince = client.staleSince
@@ -264,6 +271,23 @@ public final class ConnectionModel {
     }
 
     public var isConnected: Bool { state.isConnected }
+    /// Whether it has been down for ``ClientOptions/staleAfter``.
+    public var isStale: Bool { freshness.isStale }
+}
+
+/// Whether presence is too old to be shown. One for all models of a client.
+@MainActor @Observable
+final class Freshness {
+    private(set) var isStale = false
+    @ObservationIgnored private var changes: Following?
+
+    static func of(_ client: RollcallClient) -> Freshness {
+        if let known = client.freshness { return known }
+        let new = Freshness()
+        new.changes = client.isStale.follow(for: new) { $0.isStale = $1 }
+        client.freshness = new
+        return new
+    }
 }
 
 /// Cancels a task when it is released.

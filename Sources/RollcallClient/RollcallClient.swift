@@ -20,6 +20,8 @@
 public final class RollcallClient: Sendable {
     let engine: Engine
     let options: ClientOptions
+    /// Shared by all models of this client, while there are any.
+    @MainActor weak var freshness: Freshness?
 
     /// Creates a client for the workers at one address. It does nothing until ``connect()``.
     ///
@@ -198,22 +200,6 @@ extension RollcallClient {
     /// neither given up nor asked for again.
     public func conversations(_ rows: [ConversationID: [UserID]]) -> Updates<[ConversationID: ConversationState]> {
         Updates(client: self) { $0.observeConversations(rows, $1) }
-    }
-
-    /// For models: once the connection has been down for ``ClientOptions/staleAfter``, `nil`.
-    func shownPresence(of user: UserID) -> Updates<Presence?> {
-        Updates(client: self) { $0.observeShownPresence(of: user, $1) }
-    }
-
-    /// For models: once the connection has been down for ``ClientOptions/staleAfter``, without presence.
-    func shownMembers(of conversation: ConversationID) -> Updates<Members> {
-        Updates(client: self) { $0.observeShownMembers(of: conversation, $1) }
-    }
-
-    func shownConversations(
-        _ rows: [ConversationID: [UserID]]
-    ) -> Updates<[ConversationID: ConversationState]> {
-        Updates(client: self) { $0.observeShownConversations(rows, $1) }
     }
 
     /// The state of the connection: the current state, then every change. A slow reader misses intermediate states.

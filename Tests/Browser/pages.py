@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import ssl
 import threading
 
 import pytest
@@ -76,11 +77,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serving():
-    """A web server on a free port of loopback; gives its origin."""
+def serving(certificate=None):
+    """A web server on a free port of loopback, with TLS if it has a certificate; gives its origin."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if certificate:
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(certificate.chain, certificate.key)
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
+    yield f"{'https' if certificate else 'http'}://127.0.0.1:{server.server_port}"
     server.shutdown()
 
 

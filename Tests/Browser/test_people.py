@@ -11,7 +11,7 @@ from pages import soak
 # A user in a page: a client, what it sees of a conversation and of others, and an input.
 JOIN = """
     const [name, urls, user, conversation, others, more] = arguments;
-    const client = new rollcall.RollcallClient({ url: urls, token: user, device: name, ...more });
+    const client = new rollcall.RollcallClient({ url: urls, token: user, ...more });
     keep(`${name} connection`, client.connection);
     keep(`${name} typing`, client.typing(conversation));
     for (const other of others) keep(`${name} ${other}`, client.presence(other));
@@ -114,7 +114,7 @@ def test_c6_ten_lines_from_import_to_text_on_the_screen(page, workers, room):
         script.textContent = `
           import { RollcallClient, typingText } from "/rollcall.js";
 
-          const client = new RollcallClient({ url: "${url}", device: "web", token: () => "${user}" });
+          const client = new RollcallClient({ url: "${url}", token: () => "${user}" });
           client.connect();
           const input = client.typingInput("${conversation}");
           field.addEventListener("input", () => input.edited(field.value));
@@ -194,6 +194,40 @@ def set_members(worker, room, *names):
     url = f"{worker.admin}/v1/conversations/{room.name}/members"
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"}, method="PUT")
     urllib.request.urlopen(request).read()
+
+
+def test_c8_tabs_and_clients_of_a_page_without_a_name_never_end_each_other(open_page, workers, room):
+    watcher = Person(open_page(), "watcher", workers[1].edge, room.bob, room, [room.alice])
+    watcher.sees(room.alice, "value.status === 'offline'")
+    tab = open_page()
+    devices = [Person(tab, name, workers[number].edge, room.alice, room) for number, name in enumerate(["one", "other"])]
+    tab.run("sessionStorage.setItem('mine', 'x')")
+    # A duplicated tab begins with a copy of the storage, of which a client keeps nothing.
+    assert tab.run("return sessionStorage.length + localStorage.length") == 1
+    copy = open_page()
+    devices.append(Person(copy, "copy", workers[0].edge, room.alice, room))
+    watcher.sees(room.alice, "value.status === 'online'")
+    names = {person.run("return client.connection.latest.session.device") for person in devices}
+    assert len(names) == 3
+    time.sleep(3)
+    for person in devices:
+        assert person.run("return client.connection.latest.status") == "connected"
+    devices[0].run("client.close()")
+    devices[1].run("client.close()")
+    time.sleep(3)
+    assert watcher.statuses(room.alice) == ["offline", "online"]
+    devices[2].run("client.close()")
+    watcher.sees(room.alice, "value.status === 'offline'")
+
+
+def test_c4_a_page_learns_that_its_origin_may_not_connect(page, worker, site):
+    own = worker(edge__origins="https://elsewhere.example")
+    page.run("window.client = new rollcall.RollcallClient({ url: arguments[0], token: 'alice' }); client.connect()", own.edge)
+    page.until("it says so", "client.connection.latest.error?.message.includes(`pages of ${location.origin} may not connect`)")
+    page.run("client.close(); window.client = new rollcall.RollcallClient({ url: arguments[0], token: 'alice' }); client.connect()",
+             own.edge.replace("connect", "wrong"))
+    page.until("and where no worker is", "client.connection.latest.error?.message.includes('no worker answers at this path')")
+    page.run("client.close()")
 
 
 def test_t13_who_is_removed_sees_nobody(page, workers, redis, room):

@@ -131,7 +131,7 @@ import Testing
             let two = try await alice.members(of: "c42").first("bob is here") { $0.groupCount.online == 2 }
             #expect(two.people.map(\.name) == ["Alice", "Bob"])
             try await node.setMember("carol", name: "Carol", of: "c42")
-            let three = try await alice.members(of: "c42").first("carol belongs") { $0.count == 3 }
+            let three = try await alice.members(of: "c42").first("carol belongs") { $0.people.count == 3 }
             #expect(three.groupCount.description == "2 of 3 online")
         }
     }

@@ -293,48 +293,6 @@ extension Engine {
         begin(mailbox) { people.observe([user]) { mailbox.put($0) } }
     }
 
-    /// For models, which show nothing of somebody's presence once the connection has been down for long.
-    ///
-    /// - Parameters:
-    ///   - faded: returns what is then left of a value.
-    ///   - observe: begins the observation, and returns a function that ends it.
-    private func begin<Element>(
-        _ mailbox: Mailbox<Element>, faded: @escaping (Element) -> Element,
-        _ observe: (@escaping (Element) -> Void) -> () -> Void
-    ) {
-        begin(mailbox) {
-            var latest: Element?
-            let tell = { [staleness] in
-                if let latest { mailbox.put(staleness.latest == true ? faded(latest) : latest) }
-            }
-            let endStaleness = staleness.add { _ in tell() }
-            let end = observe {
-                latest = $0
-                tell()
-            }
-            return {
-                end()
-                endStaleness()
-            }
-        }
-    }
-
-    func observeShownPresence(of user: UserID, _ mailbox: Mailbox<Presence?>) {
-        begin(mailbox, faded: { _ in nil }) { hear in people.observe([user]) { hear($0) } }
-    }
-
-    func observeShownMembers(of conversation: ConversationID, _ mailbox: Mailbox<Members>) {
-        begin(mailbox, faded: \.withoutPresence) { hear in observe(conversation) { $0.members.add(hear) } }
-    }
-
-    func observeShownConversations(
-        _ rows: [ConversationID: [UserID]], _ mailbox: Mailbox<[ConversationID: ConversationState]>
-    ) {
-        begin(mailbox, faded: { $0.mapValues { ConversationState(typing: $0.typing, presences: [:]) } }) {
-            observe(rows, $0)
-        }
-    }
-
     func observePresence(of users: [UserID], _ mailbox: Mailbox<[UserID: Presence]>) {
         begin(mailbox) { people.observeTogether(users) { mailbox.put($0) } }
     }

@@ -83,6 +83,33 @@ func jitter(_ seed: UInt64) -> Jitter {
         }
     }
 
+    /// With the pauses before, each of the clients asked 1.3 times a second for ever.
+    @Test("a hundred clients let an ill token server recover, and one that takes twenty a second lets all in soon")
+    func crowd() {
+        var waiting = (0..<100 as Range<UInt64>).map { (at: 0.0, route: Self.route("wss://home"), random: jitter($0)) }
+        var (asked, taken, last) = ([Int: Int](), [Int: Int](), 0.0)
+        while let next = waiting.indices.min(by: { waiting[$0].at < waiting[$1].at }) {
+            let second = Int(waiting[next].at)
+            asked[second, default: 0] += 1
+            if second >= 120, taken[second, default: 0] < 20 {
+                taken[second, default: 0] += 1
+                last = waiting[next].at
+                waiting.remove(at: next)
+                continue
+            }
+            var client = waiting[next]
+            guard case .retry(let pause, _, _) = client.route.tokenFailed(Unexpected(), using: &client.random) else {
+                return #expect(Bool(false), "it gives up")
+            }
+            client.at += max(0.001, pause / .seconds(1))
+            waiting[next] = client
+        }
+        for start in stride(from: 30, to: 120, by: 10) {
+            #expect((start..<start + 10).reduce(0) { $0 + asked[$1, default: 0] } < 150, "from \(start) s on")
+        }
+        #expect(last < 180, "the last is in")
+    }
+
     @Test("a token server says when to ask again, five minutes at most")
     mutating func retryAfter() throws {
         for (asked, least) in [(Duration.seconds(30), Duration.seconds(30)), (.seconds(Int64.max), .seconds(300))] {
