@@ -19,7 +19,7 @@ public struct ClientOptions: Sendable {
     /// worker's welcome. Doubles each time that it has passed, up to 40 s, until a worker welcomes the client. While there
     /// is another address to try, an attempt takes two seconds at most, and twice that each time that all have failed.
     public var connectTimeout: Duration = .seconds(10)
-    /// How long the connection is down until models show nobody's presence any more: no dot, and no text. Streams keep what
+    /// How long the connection is down until models no longer show any user's presence: no dot, and no text. Streams keep what
     /// was last known. `nil` for never.
     public var staleAfter: Duration? = .seconds(5)
     /// The path of a PEM file with the certificates to trust for `wss://`, instead of the system's.

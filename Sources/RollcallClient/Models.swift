@@ -246,7 +246,7 @@ public final class MembersModel {
         freshness.isStale ? members.people.map { Member(user: $0.user, name: $0.name) } : members.people
     }
     public var count: GroupCount { members.groupCount }
-    /// `3 of 5 online`; empty while nobody's presence is known, or if there are no members.
+    /// `3 of 5 online`; empty while no presence is known, or if there are no members.
     public var countText: String {
         people.contains { $0.presence != nil } ? count.text(in: language) : ""
     }

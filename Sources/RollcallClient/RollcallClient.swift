@@ -208,7 +208,7 @@ extension RollcallClient {
     }
 
     /// Whether the connection has been down for ``ClientOptions/staleAfter``: the current value, then every change. Models
-    /// then show nobody's presence; streams keep what was last known.
+    /// then show no user's presence; streams keep what was last known.
     public var isStale: Updates<Bool> {
         Updates(client: self) { $0.observeStaleness($1) }
     }

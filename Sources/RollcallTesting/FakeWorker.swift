@@ -47,7 +47,7 @@ public final class FakeWorker: Sendable {
     ///
     /// - Parameter token: the app's own callback, if the test is about it. The worker accepts every token.
     public func client(
-        user: UserID, device: DeviceID = "device", options: ClientOptions = ClientOptions(),
+        user: UserID, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: (@Sendable () async throws -> String)? = nil
     ) -> RollcallClient {
         let client = RollcallClient(

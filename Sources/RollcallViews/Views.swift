@@ -6,7 +6,7 @@
     public import RollcallClient
     public import SwiftUI
 
-    /// Who is typing in a conversation, beside moving dots. Takes no space while nobody is.
+    /// Who is typing in a conversation, beside moving dots. Takes no space while no user is typing.
     ///
     /// A screen reader reads the sentence without dots, and announces it when the set of people changes.
     public struct TypingIndicator: View {
@@ -60,7 +60,7 @@
         }
     }
 
-    /// A user's dot: green, orange or grey; nothing for somebody unknown. A screen reader reads what it means.
+    /// A user's dot: green, orange or grey; nothing for a user who is unknown. A screen reader reads what it means.
     public struct PresenceDotView: View {
         private let dot: PresenceDot
         private let size: CGFloat
@@ -115,7 +115,7 @@
         private let failed: LocalizedStringKey
 
         /// - Parameters:
-        ///   - connecting: while the client tries again by itself.
+        ///   - connecting: while the client tries again.
         ///   - failed: after the client has given up; the app must do something, such as sign in again.
         public init(
             _ connection: ConnectionModel, connecting: LocalizedStringKey = "Connecting…",

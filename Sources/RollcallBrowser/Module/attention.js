@@ -1,4 +1,5 @@
-// What the client knows of its own device and of time: its state, the worker's clock, and a timer.
+// What the client knows of its own device, of time and of silence: its state, the worker's clock, a timer, and whether a
+// connection is alive.
 
 import { clamp, MINUTE, SECOND } from "./messages.js";
 
@@ -69,6 +70,70 @@ export class ServerClock {
     const before = this.#offset;
     this.#offset = (before === null ? time : clamp(now + before, time, time + now - askedAt)) - now;
     return before !== null && Math.abs(this.#offset - before) > ServerClock.TOLERANCE;
+  }
+}
+
+/**
+ * Whether a connection is alive. After two of the worker's ping intervals of silence the client asks, and waits for one.
+ * Browsers hide WebSocket's own pings, so both are messages.
+ */
+export class Liveness {
+  /** How long an answer may take after a reason for doubt. */
+  static DOUBTED = 3 * SECOND;
+  /** How long it may take then while other messages arrive. */
+  static LONGEST_DOUBT = 10 * SECOND;
+  /** If a deadline is noticed this much late, the page did not run in the meantime, and asks once more. */
+  static ASLEEP = SECOND;
+
+  #interval;
+  /** How long the answer may take, and since when it is awaited; null while none is. */
+  #patience = 0;
+  #askedAt = null;
+  #isAskedAgain = false;
+  /** When a doubt ends, whatever else arrives. */
+  #doubtEnd = Infinity;
+  deadline;
+
+  constructor(interval, now) {
+    this.#interval = interval;
+    this.deadline = now + 2 * interval;
+  }
+
+  /**
+   * A message arrived: the answer to a ping that was sent at `pingAt`, or another (null). While an answer is awaited, no
+   * other message counts as one: it may have been on its way, or in this machine, since before the connection died. But
+   * it gives the answer more time, which may have to wait behind it.
+   */
+  received(pingAt, now) {
+    if (pingAt !== null && this.#askedAt !== null && pingAt >= this.#askedAt) [this.#askedAt, this.#doubtEnd] = [null, Infinity];
+    this.deadline = this.#askedAt === null ? now + 2 * this.#interval : Math.min(now + this.#patience, this.#doubtEnd);
+  }
+
+  /** There is reason for doubt. Returns whether to send a ping now. */
+  doubted(now) {
+    const isFirst = this.#askedAt === null;
+    if (isFirst) this.#ask(now, false);
+    this.#patience = Liveness.DOUBTED;
+    this.#doubtEnd = Math.min(this.#doubtEnd, now + Liveness.LONGEST_DOUBT);
+    this.deadline = Math.min(this.deadline, now + Liveness.DOUBTED);
+    return isFirst;
+  }
+
+  /** Returns `"alive"`, `"ping"` (send one) or `"dead"`. */
+  deadlinePassed(now) {
+    if (now < this.deadline) return "alive";
+    const isLate = now >= this.deadline + Liveness.ASLEEP;
+    if (this.#askedAt !== null && (this.#isAskedAgain || !isLate)) return "dead";
+    this.#ask(now, this.#askedAt !== null);
+    return "ping";
+  }
+
+  #ask(now, isAgain) {
+    this.#askedAt = now;
+    this.#isAskedAgain = isAgain;
+    this.#doubtEnd = Infinity;
+    this.#patience = Math.max(this.#interval, Liveness.DOUBTED);
+    this.deadline = now + this.#patience;
   }
 }
 

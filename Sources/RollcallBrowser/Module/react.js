@@ -1,5 +1,5 @@
 // Hooks for React 18 and later: what a component shows, as finished sentences in the page's language. `react.d.ts` documents
-// them. While a page is rendered on a server there is no client, and nobody is known.
+// them. While a page is rendered on a server there is no client, and no user is known.
 
 import {
   createContext, createElement, useContext, useEffect, useMemo, useReducer, useRef, useState, useSyncExternalStore,
@@ -11,7 +11,7 @@ import {
 
 /** The client; null before there is one, and undefined without a provider. */
 const Context = createContext(undefined);
-const NOBODY = new Map();
+const NONE = new Map();
 const IDLE = { status: "idle" };
 
 export function RollcallProvider({ options, children }) {
@@ -80,8 +80,8 @@ function shown(presence, client, options) {
 }
 
 export function useTyping(conversation, options = {}) {
-  const nobody = useMemo(() => ({ conversation, typists: [], count: 0 }), [conversation]);
-  const typing = useLatest(conversation, (client) => client.typing(conversation), nobody);
+  const none = useMemo(() => ({ conversation, typists: [], count: 0 }), [conversation]);
+  const typing = useLatest(conversation, (client) => client.typing(conversation), none);
   const announced = useRef({ conversation: null, announcer: null, text: "" });
   if (announced.current.conversation !== conversation) {
     announced.current = { conversation, announcer: new TypingAnnouncer(options), text: "" };
@@ -120,8 +120,8 @@ export function usePresence(user, options) {
 
 export function useMembers(conversation, options) {
   const client = useRollcall();
-  const nobody = useMemo(() => ({ conversation, people: [], count: 0 }), [conversation]);
-  const members = useLatest(conversation, (client) => client.members(conversation), nobody);
+  const none = useMemo(() => ({ conversation, people: [], count: 0 }), [conversation]);
+  const members = useLatest(conversation, (client) => client.members(conversation), none);
   const isStale = useIsStale();
   const presences = isStale ? [] : members.people.map(({ presence }) => presence);
   useAging(presences, options);
@@ -135,13 +135,13 @@ export function useMembers(conversation, options) {
 export function useConversations(rows, options) {
   const client = useRollcall();
   const key = JSON.stringify([...rows instanceof Map ? rows : Object.entries(rows)]);
-  const last = useRef(NOBODY);
+  const last = useRef(NONE);
   const states = useLatest(key, (client) => client.conversations(rows), last.current);
   last.current = states;
   const isStale = useIsStale();
   useAging(isStale ? [] : [...states.values()].flatMap(({ presences }) => [...presences.values()]), options);
   return (conversation) => {
-    const { typing, presences } = states.get(conversation) ?? { typing: { typists: [], count: 0 }, presences: NOBODY };
+    const { typing, presences } = states.get(conversation) ?? { typing: { typists: [], count: 0 }, presences: NONE };
     return {
       text: typingText(typing, options), label: typingLabel(typing, options),
       presence: (user) => shown(isStale ? undefined : presences.get(user), client, options),

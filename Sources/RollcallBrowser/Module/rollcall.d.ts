@@ -107,7 +107,7 @@ export class RollcallClient extends EventTarget {
    */
   get staleSince(): number | null;
   /**
-   * Whether the connection has been down for `staleAfter`. Views should then show nobody's presence, as the hooks for React
+   * Whether the connection has been down for `staleAfter`. Views should then show no user's presence, as the hooks for React
    * do; streams keep what was last known.
    */
   get isStale(): Updates<boolean>;

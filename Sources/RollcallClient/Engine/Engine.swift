@@ -31,18 +31,18 @@ final class Engine: @unchecked Sendable {
     }
     var outbox: Outbox
     private(set) var random: Jitter
-    private var attention: Attention
+    var attention: Attention
     private let connectionState = Observed<ConnectionState>(.idle)
     private let problems = Observed<Problem>()
     private(set) var rooms: [ConversationID: Room] = [:]
-    private(set) var stops: [Stop] = []
+    var stops: [Stop] = []
     private(set) var pauses: [Pause] = []
     /// How to end each observation, by its mailbox.
     private(set) var observations: [ObjectIdentifier: (release: () -> Void, finish: () -> Void)] = [:]
     /// Whether the connection has been down for ``ClientOptions/staleAfter``, and when it will have been.
     private let staleness = Observed<Bool>(false)
     private var staleAt: ContinuousClock.Instant?
-    private var typingExpiry = Duration.seconds(3)
+    private(set) var typingExpiry = Duration.seconds(3)
     /// The one timer, and how to cancel it.
     private var timer: (deadline: ContinuousClock.Instant, cancel: () -> Void)?
     private var isSettling = false
@@ -321,7 +321,7 @@ extension Engine {
         }
     }
 
-    private func room(_ conversation: ConversationID) -> Room {
+    func room(_ conversation: ConversationID) -> Room {
         if let known = rooms[conversation] { return known }
         let new = Room(conversation, in: self)
         rooms[conversation] = new
@@ -329,7 +329,7 @@ extension Engine {
     }
 
     /// Asks the worker for the conversation as far as it is used, or gives it up.
-    private func want(_ room: Room) {
+    func want(_ room: Room) {
         guard rooms[room.conversation] === room else { return }
         if room.isUsed {
             outbox.conversations.want(room.conversation, room.members.isObserved)
@@ -355,75 +355,6 @@ extension Engine {
 
     func namesChanged() {
         named.formUnion(names.changed())
-        changed()
-    }
-}
-
-// The user's own typing. While there is no connection, signals are dropped, and the fields keep their state.
-extension Engine {
-    private var fields: [TypingField] { rooms.keys.sorted().flatMap { rooms[$0]?.fields ?? [] } }
-
-    func fieldAppeared(_ field: TypingField) {
-        guard !isClosed else { return }
-        let room = room(field.conversation)
-        if !room.fields.contains(where: { $0 === field }) { room.fields.append(field) }
-        field.expiryLearnt(typingExpiry)
-        want(room)
-    }
-
-    func fieldEdited(_ field: TypingField, filled: Bool) {
-        guard !isClosed else { return }
-        let isShown = rooms[field.conversation]?.fields.contains { $0 === field } ?? false
-        if filled, !isShown { fieldAppeared(field) }
-        attention.edited(at: now)
-        signalled(field, field.edited(filled: filled, at: now))
-        changed()
-    }
-
-    func fieldEnded(_ field: TypingField) {
-        signalled(field, field.ended())
-    }
-
-    func fieldDisappeared(_ field: TypingField) {
-        fieldEnded(field)
-        guard let room = rooms[field.conversation] else { return }
-        room.fields.removeAll { $0 === field }
-        want(room)
-    }
-
-    /// Ends the field's typing. Calls `done` with true once that is published, or with false if it may not be.
-    func fieldEnded(_ field: TypingField, within limit: Duration, done: @escaping (Bool) -> Void) {
-        fieldEnded(field)
-        if rooms[field.conversation]?.isTypedIn ?? false { return done(true) }
-        guard connection.isOpen else { return done(false) }
-        // The worker was never asked for this conversation, so no other user sees typing.
-        guard outbox.conversations.way(of: field.conversation) != nil else { return done(true) }
-        let stop = Stop(deadline: now + limit, done: done)
-        stops.append(stop)
-        outbox.signalled(false, in: field.conversation, stop: stop)
-        changed()
-    }
-
-    private func end(_ stop: Stop, published: Bool) {
-        guard let index = stops.firstIndex(where: { $0 === stop }) else { return }
-        stops.remove(at: index)
-        stop.done(published)
-    }
-
-    /// Ends the calls that wait for a stop, because the connection ended. The worker then ends the typing without it.
-    private func endStops() {
-        for stop in stops { end(stop, published: false) }
-    }
-
-    private func endTyping() {
-        for field in fields { fieldEnded(field) }
-    }
-
-    /// A conversation may have several fields (two windows of an app): the user types there while any is typed in.
-    private func signalled(_ field: TypingField, _ signal: Bool?) {
-        guard let signal, connection.isOpen else { return }
-        if !signal, rooms[field.conversation]?.isTypedIn ?? false { return }
-        outbox.signalled(signal, in: field.conversation)
         changed()
     }
 }

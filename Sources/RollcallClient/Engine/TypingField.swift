@@ -86,3 +86,72 @@ final class TypingField: @unchecked Sendable {
         return true
     }
 }
+
+// The user's own typing. While there is no connection, signals are dropped, and the fields keep their state.
+extension Engine {
+    var fields: [TypingField] { rooms.keys.sorted().flatMap { rooms[$0]?.fields ?? [] } }
+
+    func fieldAppeared(_ field: TypingField) {
+        guard !isClosed else { return }
+        let room = room(field.conversation)
+        if !room.fields.contains(where: { $0 === field }) { room.fields.append(field) }
+        field.expiryLearnt(typingExpiry)
+        want(room)
+    }
+
+    func fieldEdited(_ field: TypingField, filled: Bool) {
+        guard !isClosed else { return }
+        let isShown = rooms[field.conversation]?.fields.contains { $0 === field } ?? false
+        if filled, !isShown { fieldAppeared(field) }
+        attention.edited(at: now)
+        signalled(field, field.edited(filled: filled, at: now))
+        changed()
+    }
+
+    func fieldEnded(_ field: TypingField) {
+        signalled(field, field.ended())
+    }
+
+    func fieldDisappeared(_ field: TypingField) {
+        fieldEnded(field)
+        guard let room = rooms[field.conversation] else { return }
+        room.fields.removeAll { $0 === field }
+        want(room)
+    }
+
+    /// Ends the field's typing. Calls `done` with true once that is published, or with false if it may not be.
+    func fieldEnded(_ field: TypingField, within limit: Duration, done: @escaping (Bool) -> Void) {
+        fieldEnded(field)
+        if rooms[field.conversation]?.isTypedIn ?? false { return done(true) }
+        guard connection.isOpen else { return done(false) }
+        // The worker was never asked for this conversation, so no other user sees typing.
+        guard outbox.conversations.way(of: field.conversation) != nil else { return done(true) }
+        let stop = Stop(deadline: now + limit, done: done)
+        stops.append(stop)
+        outbox.signalled(false, in: field.conversation, stop: stop)
+        changed()
+    }
+
+    func end(_ stop: Stop, published: Bool) {
+        guard let index = stops.firstIndex(where: { $0 === stop }) else { return }
+        stops.remove(at: index)
+        stop.done(published)
+    }
+
+    /// Ends the calls that wait for a stop, because the connection ended. The worker then ends the typing without it.
+    func endStops() {
+        for stop in stops { end(stop, published: false) }
+    }
+
+    func endTyping() {
+        for field in fields { fieldEnded(field) }
+    }
+
+    /// A conversation may have several fields (two windows of an app): the user types there while any is typed in.
+    func signalled(_ field: TypingField, _ signal: Bool?) {
+        guard let signal, connection.isOpen else { return }
+        if !signal, rooms[field.conversation]?.isTypedIn ?? false { return }
+        outbox.signalled(signal, in: field.conversation)
+        changed()
+    }
+}

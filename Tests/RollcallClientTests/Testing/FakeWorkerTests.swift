@@ -253,7 +253,7 @@ private final class ChatHeader {
 
     @Test("a second client with the same device replaces the first, and stays online and typing")
     func replaced() async {
-        let (first, second) = (worker.client(user: "alice"), worker.client(user: "alice"))
+        let (first, second) = (worker.client(user: "alice", device: "tv"), worker.client(user: "alice", device: "tv"))
         first.connect()
         await worker.settles()
         second.connect()
