@@ -19,7 +19,8 @@ public struct BrowserFile: Hashable, Sendable {
     /// In the order of `CModule.c`.
     private static let names = [
         "attention.js", "client.js", "connection.js", "engine.js", "messages.js", "names.js", "outbox.js",
-        "people.js", "react.d.ts", "react.js", "rollcall.d.ts", "rollcall.js", "room.js", "route.js", "texts.js", "typing.js",
+        "people.js", "react.d.ts", "react.js", "rollcall.d.ts", "rollcall.js", "room.js", "route.js", "texts.js",
+        "typing.js",
         "updates.js", "words.js",
     ]
 

@@ -24,7 +24,7 @@ import Testing
     func timeZones() throws {
         // Moscow's midnight is at 21:00 of GMT. In Berlin, 2026-03-29 has 23 hours, from 23:00 to 22:00 of GMT.
         for (zone, seen, today, yesterday) in [
-            ("Europe/Moscow", 1_753_600_000_000, 49_999_999, 50_000_000), 
+            ("Europe/Moscow", 1_753_600_000_000, 49_999_999, 50_000_000),
             ("Europe/Berlin", 1_774_742_400_000, 79_199_999, 79_200_000),
         ] as [(String, Int64, Int64, Int64)] {
             var text = LastSeenText.english
