@@ -139,11 +139,11 @@ export class Connection {
       case "waiting": return void this.#begin();
       case "authenticating":
         this.#attempt += 1;
-        this.#route.timedOut();
+        this.#route.timedOut(this.#options.connectTimeout);
         return this.#follow(this.#route.tokenFailed(new Error("the token callback did not answer in time")));
       case "opening":
       case "greeting":
-        this.#route.timedOut();
+        this.#route.timedOut(this.#options.connectTimeout);
         return this.#stage === "opening" && this.#socket ? this.#socketFailed() : this.#attemptFailed();
       case "connected": {
         const judgement = this.#liveness.deadlinePassed(now);

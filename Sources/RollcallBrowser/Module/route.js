@@ -121,7 +121,9 @@ export class Route {
 
   /** The app's time limit, longer after each attempt that ran into it. */
   patient(limit) { return Math.max(limit, Math.min(limit * 2 ** Math.min(this.#timeouts, 10), Route.LONGEST_ATTEMPT)); }
-  timedOut() { this.#timeouts += 1; }
+
+  /** An attempt took its whole time. One that was short because there are other addresses does not count. */
+  timedOut(limit) { if (this.timeout(limit) === this.patient(limit)) this.#timeouts += 1; }
 
   /** A connection begins. A goodbye belongs to the connection on which it arrived. */
   opening() { this.#goodbye = null; }

@@ -217,12 +217,12 @@ final class Connection: @unchecked Sendable {
         case .waiting:
             begin()
         case .authenticating:
-            change { $0.timedOut() }
+            change { $0.timedOut(atMost: options.connectTimeout) }
             withdrawQuestion()
             isAwaitingToken = true
             tokenCame(.failure(NoAnswer()))
         case .opening, .greeting:
-            change { $0.timedOut() }
+            change { $0.timedOut(atMost: options.connectTimeout) }
             ended(.notReached(NoAnswer()))
         case .connected:
             judge { $0.deadlinePassed(at: now) }

@@ -137,8 +137,9 @@ struct Route {
         limit >= Self.longestAttempt ? limit : min(limit * (1 << min(timeouts, 10)), Self.longestAttempt)
     }
 
-    mutating func timedOut() {
-        timeouts += 1
+    /// Handles that an attempt took its whole time. One that was short because there are other addresses does not count.
+    mutating func timedOut(atMost limit: Duration) {
+        if timeLimit(atMost: limit) == patient(limit) { timeouts += 1 }
     }
 
     /// Handles the start of an attempt. A goodbye belongs to one connection.

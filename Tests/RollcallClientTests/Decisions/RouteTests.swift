@@ -83,6 +83,22 @@ func jitter(_ seed: UInt64) -> Jitter {
         }
     }
 
+    @Test("an attempt that was short because there are other addresses does not lengthen the next ones")
+    mutating func timeouts() {
+        var many = Self.route("wss://home", "wss://two")
+        // Twice as long each round, until that is no shorter than the app's own limit.
+        for limit in [2, 2, 4, 4, 8, 8, 10, 16, 20, 32, 40, 40] {
+            #expect(many.timeLimit(atMost: .seconds(10)) == .seconds(limit))
+            many.timedOut(atMost: .seconds(10))
+            _ = many.ended(.notReached(nil), held: .zero, tokenAge: .zero, using: &random)
+        }
+        for limit in [10, 20, 40, 40] {
+            #expect(route.timeLimit(atMost: .seconds(10)) == .seconds(limit))
+            route.timedOut(atMost: .seconds(10))
+        }
+        #expect(route.timeLimit(atMost: .seconds(60)) == .seconds(60))
+    }
+
     /// With the pauses before, each of the clients asked 1.3 times a second for ever.
     @Test("a hundred clients let an ill token server recover, and one that takes twenty a second lets all in soon")
     func crowd() {
