@@ -36,7 +36,7 @@ private final class ChatHeader {
         #expect(await known.next()?.status == .online)
         await worker.becomesUnavailable()
         await carol.comes()
-        var new = client.presence(of: "carol").makeAsyncIterator()
+        let new = client.presence(of: "carol").makeAsyncIterator()
         await worker.passes(.seconds(60))
         #expect(new.pending() == nil && known.pending() == nil && client.connection.latest.isConnected)
         await worker.becomesAvailable()
