@@ -28,8 +28,6 @@ export class Connection {
   static OLD_ATTEMPT = 2 * SECOND;
   /** How long before its expiry a token is replaced, at least. For a short-lived token it is less. */
   static RENEWAL_MARGIN = MINUTE;
-  /** How long an address that does not answer is only probed before a WebSocket is tried; twice as long each time. */
-  static PROBING = 10 * SECOND;
 
   /** `idle`, `authenticating`, `opening`, `greeting` (hello is sent), `connected`, `waiting`, `failed` or `closed`. */
   #stage = "idle";
@@ -50,8 +48,6 @@ export class Connection {
   #renewal = null;
   #isRenewing = false;
   #renewalPauses = null;
-  /** When a WebSocket last failed to open, until one opens; and until when the address is only probed. */
-  #probing = { since: null, for: Connection.PROBING };
   /** Aborting it ends a probe. */
   #probe = null;
   /** Of this client alone, so that two never end each other, and never stored. Used unless the app or the token names one. */
@@ -233,14 +229,15 @@ export class Connection {
     globalThis.addEventListener("offline", () => this.#stage === "connected" && this.networkChanged(), { signal });
   }
 
-  /** Firefox holds back WebSockets after failures, longer each time. So one is opened only where a worker answers. */
   async #open() {
     const attempt = this.#attempt;
     this.#route.opening();
     this.#attemptBegan = performance.now();
     this.#deadline = this.#attemptBegan + this.#route.timeout(this.#options.connectTimeout);
     this.#become("opening", { status: "connecting" });
-    if (this.#isProbing && attempt === this.#attempt) {
+    // Another WebSocket than the browser's, of an app's test, says nothing about HTTP.
+    const isReal = this.#options.WebSocket === globalThis.WebSocket;
+    if (isReal && this.#route.asksFirst(this.#attemptBegan) && attempt === this.#attempt) {
       const status = await this.#answer();
       if (attempt !== this.#attempt) return;
       if (status !== 426) return this.#attemptFailed(status);
@@ -248,11 +245,6 @@ export class Connection {
       this.#engine.changed();
     }
     if (attempt === this.#attempt) this.#openSocket();
-  }
-
-  get #isProbing() {
-    const { since, for: duration } = this.#probing;
-    return since !== null && performance.now() - since < duration && this.#options.WebSocket === globalThis.WebSocket;
   }
 
   /** Returns the status with which a worker answers a plain request; undefined if none does. */
@@ -292,14 +284,13 @@ export class Connection {
   }
 
   #socketFailed() {
-    const { since, for: duration } = this.#probing;
-    this.#probing = { since: performance.now(), for: since === null ? duration : 2 * duration };
+    this.#route.socketFailed(performance.now());
     this.#attemptFailed();
   }
 
   #greet() {
     this.#stage = "greeting";
-    this.#probing = { since: null, for: Connection.PROBING };
+    this.#route.socketOpened();
     const device = this.#options.device ?? (typeof claimsOf(this.#token).device === "string" ? null : this.#drawnDevice);
     this.send([{ type: "hello", token: this.#token, ...device && { device }, state: this.#engine.deviceState }]);
     if (this.isOpen) this.#engine.connectionOpened();

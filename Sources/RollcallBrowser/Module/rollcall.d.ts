@@ -41,8 +41,8 @@ export interface ClientOptions {
   idleAfter?: number | null;
   /**
    * The upper limit of the pauses before an address is tried again that did not answer (default: 1500). That of the first
-   * is 250; each further failure doubles it. After the token callback has failed, and where a worker answers that it does
-   * not want this client now, pauses grow to 15 s instead. A time that the worker names counts before all.
+   * is 250; each further failure doubles it. After the token callback has failed, and where a worker answers that it has no
+   * room (status 429, close code 4002), pauses grow to 15 s instead. A time that the worker names counts before all.
    */
   longestPause?: number;
   /**

@@ -75,6 +75,8 @@ export class Route {
   static SHORT_TIMEOUT = 2 * SECOND;
   /** The time limit of an attempt doubles up to this: a network may be slow. */
   static LONGEST_ATTEMPT = 40 * SECOND;
+  /** How long a client only asks over HTTP before it tries a WebSocket anyway; twice as long each time. */
+  static ASKING = 10 * SECOND;
 
   #addresses;
   /** Which of the addresses is next, and how many attempts have failed since the last welcome. */
@@ -82,12 +84,15 @@ export class Route {
   #failures = 0;
   /** How many attempts have run into the app's time limit since the last welcome. */
   #timeouts = 0;
+  /** When a WebSocket last failed to open, until one opens, and for how long the client only asks from then on. */
+  #socketFailedAt = null;
+  #asking = Route.ASKING;
   /** The address that a worker named. It is tried once, before the app's addresses. */
   #redirect = null;
   /** Whether a worker may send this device, with its token, to a host. */
   #allows;
   #backoff;
-  /** After the token callback has failed, or a worker has answered that it does not want this client now. */
+  /** After the token callback has failed, or a worker has asked for fewer attempts (429, 4002). */
   #considerate = Backoff.considerate(Route.FIRST_PAUSE);
   /** What the worker sent before it closed the connection. */
   #goodbye = null;
@@ -125,6 +130,19 @@ export class Route {
   /** An attempt took its whole time. One that was short because there are other addresses does not count. */
   timedOut(limit) { if (this.timeout(limit) === this.patient(limit)) this.#timeouts += 1; }
 
+  /**
+   * Whether to ask for a worker over HTTP before a WebSocket is opened: Firefox holds back WebSockets after failures, longer
+   * each time. A page's policy may forbid to ask, so a WebSocket is tried now and then.
+   */
+  asksFirst(now) { return this.#socketFailedAt !== null && now - this.#socketFailedAt < this.#asking; }
+
+  socketFailed(now) {
+    if (this.#socketFailedAt !== null) this.#asking *= 2;
+    this.#socketFailedAt = now;
+  }
+
+  socketOpened() { [this.#socketFailedAt, this.#asking] = [null, Route.ASKING]; }
+
   /** A connection begins. A goodbye belongs to the connection on which it arrived. */
   opening() { this.#goodbye = null; }
   goodbyeReceived(goodbye) { this.#goodbye = goodbye; }
@@ -154,7 +172,7 @@ export class Route {
     }
     this.#advance();
     this.#failures += 1;
-    const pauses = status === undefined ? this.#backoff : this.#considerate;
+    const pauses = status === 429 ? this.#considerate : this.#backoff;
     return { after: this.#failures % this.#addresses.length === 0 ? pauses.failed() : 0, error };
   }
 
