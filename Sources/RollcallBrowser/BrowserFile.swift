@@ -9,8 +9,8 @@ public struct BrowserFile: Hashable, Sendable {
     public let contentType: String
     public let bytes: [UInt8]
 
-    /// All files: ES modules without dependencies, except that `react.js` imports React, and `rollcall.d.ts`, the types of what `rollcall.js` offers, for
-    /// TypeScript and for editors.
+    /// All files: ES modules without dependencies, of which only `react.js` imports another package, React; and the types of
+    /// what `rollcall.js` and `react.js` offer, for TypeScript and for editors.
     public static let all = names.enumerated().map { number, name in
         BrowserFile(
             name: name, contentType: type(of: name), bytes: Array(String(cString: browser_file(Int32(number))).utf8))
@@ -20,8 +20,7 @@ public struct BrowserFile: Hashable, Sendable {
     private static let names = [
         "attention.js", "client.js", "connection.js", "engine.js", "messages.js", "names.js", "outbox.js",
         "people.js", "react.d.ts", "react.js", "rollcall.d.ts", "rollcall.js", "room.js", "route.js", "texts.js",
-        "typing.js",
-        "updates.js", "words.js",
+        "typing.js", "updates.js", "words.js",
     ]
 
     private static func type(of name: String) -> String {

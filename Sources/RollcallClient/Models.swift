@@ -245,6 +245,7 @@ public final class MembersModel {
     public var people: [Member] {
         freshness.isStale ? members.people.map { Member(user: $0.user, name: $0.name) } : members.people
     }
+    /// As last known, also while the connection is down.
     public var count: GroupCount { members.groupCount }
     /// `3 of 5 online`; empty while no presence is known, or if there are no members.
     public var countText: String {

@@ -37,8 +37,8 @@ public final class RollcallClient: Sendable {
     ///   - token: returns a token for the user; may run on any thread. It is called before the first connection, some
     ///     time before the token expires (if it is a JWT with an expiry), and when the token has expired. If it throws,
     ///     the client retries after ever longer pauses, up to 15 s (see ``TokenUnavailable``), except for a
-    ///     ``RollcallError`` whose ``RollcallError/retry`` is false: then the client gives up. If it does not return within ``ClientOptions/connectTimeout``, its task is
-    ///     cancelled and it is called again.
+    ///     ``RollcallError`` whose ``RollcallError/retry`` is false: then the client gives up. If it
+    ///     does not return within ``ClientOptions/connectTimeout``, its task is cancelled and it is called again.
     public convenience init(
         url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
@@ -54,17 +54,8 @@ public final class RollcallClient: Sendable {
         token: @escaping @Sendable () async throws -> String
     ) {
         self.init(
-            urls: urls, device: device, options: options, token: token,
+            urls: urls, device: device, options: options, token: TokenSource(token),
             over: .standard(trusting: options.trustedCertificates))
-    }
-
-    convenience init(
-        urls: [String], device: DeviceID?, options: ClientOptions, token: @escaping @Sendable () async throws -> String,
-        over network: Network
-    ) {
-        self.init(
-            urls: urls, device: device, options: options, token: TokenSource(token), in: network.environment,
-            dial: network.dial)
     }
 
     /// Creates a client that runs in this environment only.
@@ -76,22 +67,21 @@ public final class RollcallClient: Sendable {
         urls: [String]? = nil, device: DeviceID?, options: ClientOptions, token: TokenSource,
         in environment: Environment, dial: @escaping Dial
     ) {
-        self.init(
-            urls: urls, device: device, options: options, token: token, in: environment, dial: .success(dial))
+        let network = Network(environment: environment, dial: .success(dial))
+        self.init(urls: urls, device: device, options: options, token: token, over: network)
     }
 
-    private init(
-        urls: [String]?, device: DeviceID?, options: ClientOptions, token: TokenSource, in environment: Environment,
-        dial: Result<Dial, RollcallError>
-    ) {
+    init(urls: [String]?, device: DeviceID?, options: ClientOptions, token: TokenSource, over network: Network) {
         self.options = options
-        var random = environment.jitter
+        var random = network.environment.jitter
         let way = Result { () throws(RollcallError) in
-            let dial = try dial.get()
+            let dial = try network.dial.get()
             guard let urls else { return (Route(options), dial) }
             return (try Route(urls: urls, options, using: &random), dial)
         }
-        engine = Engine(options, in: environment) { Connection(by: way, device: device, token: token, in: $0) }
+        engine = Engine(options, in: network.environment) {
+            Connection(by: way, device: device, token: token, in: $0)
+        }
     }
 
     deinit {

@@ -32,7 +32,8 @@ extension RollcallClient {
         guard network != .nio else {
             return RollcallClient(urls: urls, device: "phone", options: options, token: token)
         }
-        return RollcallClient(urls: urls, device: "phone", options: options, token: token, over: network.network)
+        return RollcallClient(
+            urls: urls, device: "phone", options: options, token: TokenSource(token), over: network.network)
     }
 
     func isConnected() async throws {
