@@ -188,6 +188,16 @@ class Socket extends EventTarget {
   }
 }
 
+/** Runs a story in a new environment. */
+export async function inWorld(story) {
+  const world = new World();
+  try {
+    await story(world);
+  } finally {
+    world.end();
+  }
+}
+
 /** Runs a story in a new environment whose client is connected. */
 export async function connected(story, options) {
   const world = new World();
