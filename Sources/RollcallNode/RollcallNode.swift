@@ -47,7 +47,7 @@ public final class RollcallNode: Service {
     ///
     /// - Parameters:
     ///   - configuration: the same as for a worker, ideally read from the same file. Its `edge`, `admin`, `auth` and
-    ///     `log` sections are ignored.
+    ///     `log` sections are ignored; `conversations.default` is `open` unless it is set.
     ///   - group: the event loops of the node. Each has two connections to Redis (on a cluster, up to two to each
     ///     primary). One event loop handles tens of thousands of messages per second.
     /// - Throws: if `redis.url` is not valid, or a file with Redis credentials is not usable.
@@ -55,6 +55,8 @@ public final class RollcallNode: Service {
         _ configuration: WorkerConfiguration,
         on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton.next()
     ) async throws {
+        var configuration = configuration
+        configuration.conversations.default = configuration.conversations.default ?? .open
         node = try await Node(NodeSettings(configuration), group: group, logger: Logger(label: "rollcall.node"))
         local = LocalEdge(node)
         self.group = group

@@ -120,6 +120,12 @@ struct Token: ParsableCommand {
     @Option(help: "The only device that may use it. By default, the client names its device.")
     var device: DeviceID?
 
+    @Option(
+        help: ArgumentHelp(
+            "A conversation without members that it opens, or all whose names begin alike: '*', 'team7:*'. Repeatable.",
+            valueName: "name"))
+    var join: [String] = []
+
     @Option(help: ArgumentHelp("How long it is valid.", valueName: "duration"))
     var lifetime = Duration.seconds(3600)
 
@@ -133,7 +139,10 @@ struct Token: ParsableCommand {
         let configuration = try options.load(adding: secretFile.map { ["auth.secret_file": $0] } ?? [:])
         do {
             let minter = try TokenMinter(configuration.auth)
-            try Output.line(try minter.token(for: user, device: device, lifetime: lifetime))
+            let right = try join.isEmpty ? nil : JoinRight(entries: join.map(ByteString.init))
+            try Output.line(try minter.token(for: user, device: device, join: right, lifetime: lifetime))
+        } catch let error as UnexpectedJSON {
+            throw ValidationError("--join: \(error)")
         } catch let problems as ConfigurationProblems {
             throw ConfigurationOptions.refused(problems)
         }

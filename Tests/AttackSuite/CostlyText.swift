@@ -78,6 +78,8 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("iss", #"{"sub":"a","iat":1,"exp":9e9,"iss":"X"}"#), ("aud", #"{"sub":"a","iat":1,"exp":9e9,"aud":"X"}"#),
             ("aud", #"{"sub":"a","iat":1,"exp":9e9,"aud":["X","X"]}"#),
             ("device", #"{"sub":"a","iat":1,"exp":9e9,"device":"X"}"#),
+            ("join", #"{"sub":"a","iat":1,"exp":9e9,"join":"X"}"#),
+            ("join", #"{"sub":"a","iat":1,"exp":9e9,"join":["X*","X"]}"#),
             ("an unknown name", #"{"sub":"a","exp":9e9,"X":1}"#),
         ]
         let header = [

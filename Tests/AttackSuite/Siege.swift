@@ -38,7 +38,7 @@ public final class Siege: Sendable {
         if signedTokens {
             try Data(AttackedKeys.secret.utf8).write(to: keys.appending(path: "secret"))
             try Data(AttackedKeys.jwks.utf8).write(to: keys.appending(path: "jwks"))
-            settings["auth.mode"] = "jwt"
+            (settings["auth.mode"], settings["conversations.default"]) = ("jwt", "open")
             settings["auth.secret_file"] = keys.appending(path: "secret").path
             settings["auth.jwks_file"] = keys.appending(path: "jwks").path
         }

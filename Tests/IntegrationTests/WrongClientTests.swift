@@ -61,6 +61,11 @@ struct WrongClientTests {
         let alice = try await WireDevice(port: port)
         try await alice.hello(token: good, device: "phone")
         #expect(try await alice.welcome()?.user == "alice")
+        #expect(try await alice.ask(.join("anybodys", presence: false))?.code == .notAMember, "no claim opens it")
+        let opener = try await WireDevice(port: port)
+        try await opener.hello(token: try await token(lifetime: "1h", secret: secret, "--join", "any*"), device: "tv")
+        #expect(try await opener.welcome()?.join == .only(["any*"]))
+        #expect(try await opener.ask(.join("anybodys", presence: false)) == nil)
 
         let forger = try await WireDevice(port: port)
         try await forger.send(.hello(.init(token: ByteString(good.dropLast(4) + "AAAA"), device: "tablet")))
@@ -113,10 +118,9 @@ struct WrongClientTests {
         #expect(try await welcomed.welcome()?.user == "alice")
     }
 
-    private func token(lifetime: String, secret: URL) async throws -> String {
-        let minter = try ChildProcess([
-            RollcallProgram.path, "token", "alice", "--lifetime", lifetime, "--secret-file", secret.path,
-        ])
+    private func token(lifetime: String, secret: URL, _ others: String...) async throws -> String {
+        let minter = try ChildProcess(
+            [RollcallProgram.path, "token", "alice", "--lifetime", lifetime, "--secret-file", secret.path] + others)
         #expect(try await minter.exitCode() == 0, "\(minter.errors)")
         try await eventually("the token is read") { minter.outputEnded }
         return minter.output.trimmingCharacters(in: .whitespacesAndNewlines)

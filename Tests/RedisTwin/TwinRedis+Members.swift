@@ -40,16 +40,15 @@ extension TwinRedis {
         published.append(.members(.removed(user, count: memberNames[conversation]?.count), of: conversation))
     }
 
-    /// Deletes the member list. The default then applies.
+    /// Deletes the member list. Each session's own right then applies.
     public mutating func deleteMembers(of conversation: ConversationID) {
         memberNames[conversation] = nil
         published.append(.members(.reset, of: conversation))
-        if !settings.openByDefault { endTyping(in: conversation) { _ in true } }
     }
 
-    /// Whether the user may join the conversation and type there.
-    func isMember(_ user: UserID, of conversation: ConversationID) -> Bool {
-        memberNames[conversation].map { $0[user] != nil } ?? settings.openByDefault
+    /// Whether the user is on the conversation's list; `nil` if it has none.
+    func isMember(_ user: UserID, of conversation: ConversationID) -> Bool? {
+        memberNames[conversation].map { $0[user] != nil }
     }
 
     /// The member's display name; `nil` if it is empty.

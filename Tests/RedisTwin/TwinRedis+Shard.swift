@@ -21,7 +21,7 @@ extension TwinRedis {
             announceReplaced(previous, user: name.user, device: name.device)
             return { _, _ in [] }
         case .signalTyping(let signalling):
-            return signalling.answered(signalTyping(signalling.signal))
+            return signalling.answered(signalTyping(signalling.signal, isOpen: signalling.isOpen))
         case .stopTyping(let stopping):
             return stopping.answered(stopTyping(stopping.stop))
         case .readRoom(let reading):

@@ -21,8 +21,8 @@ package struct TypingDevice: Hashable, Comparable, Sendable {
 
 extension TwinRedis {
     /// A device types, until the signal expires.
-    public mutating func signalTyping(_ signal: TypingSignal) -> TypingOutcome {
-        guard isMember(signal.user, of: signal.conversation) else { return .notAMember }
+    public mutating func signalTyping(_ signal: TypingSignal, isOpen: Bool) -> TypingOutcome {
+        guard isMember(signal.user, of: signal.conversation) ?? isOpen else { return .notAMember }
         guard time < signal.expiry else { return .late }
         let ends = min(signal.expiry, time.advanced(by: settings.typingExpiry))
         let member = TypingDevice(user: signal.user, device: signal.device)
@@ -53,7 +53,8 @@ extension TwinRedis {
         _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int
     ) -> RoomSnapshot {
         RoomSnapshot(
-            time: time, admitted: Set(users.filter { isMember($0, of: conversation) }),
+            time: time, isManaged: memberNames[conversation] != nil,
+            admitted: Set(users.filter { isMember($0, of: conversation) == true }),
             typists: withTyping ? typists(in: conversation) : [],
             members: mostMembers > 0 ? memberNames[conversation].map { some($0, mostMembers) } : nil,
             memberCount: memberNames[conversation]?.count ?? 0)

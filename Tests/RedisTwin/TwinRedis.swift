@@ -14,16 +14,10 @@ public struct TwinRedis: Hashable, Sendable {
         public var retention: Duration
         /// `typing.expiry`.
         public var typingExpiry: Duration
-        /// `conversations.default`.
-        public var openByDefault: Bool
 
-        public init(
-            retention: Duration = .seconds(30 * 86_400), typingExpiry: Duration = .seconds(3),
-            openByDefault: Bool = true
-        ) {
+        public init(retention: Duration = .seconds(30 * 86_400), typingExpiry: Duration = .seconds(3)) {
             self.retention = retention
             self.typingExpiry = typingExpiry
-            self.openByDefault = openByDefault
         }
     }
 

@@ -52,8 +52,8 @@ enum Golden {
 
     static let messages: [(frame: String, message: ServerMessage)] = [
         (
-            #"{"device":"iphone","limits":{"joined_conversations":500,"message_burst":200,"message_bytes":65536,"#
-                + #""message_rate":50,"watched_users":2000},"ping":10000,"session":"8a6e5f0b1c2d3e4","#
+            #"{"device":"iphone","join":["c42","team7:*"],"limits":{"joined_conversations":500,"message_burst":200,"#
+                + #""message_bytes":65536,"message_rate":50,"watched_users":2000},"ping":10000,"session":"8a6e5f0b1c2d3e4","#
                 + #""time":1753600000123,"type":"welcome","typing":{"expiry":3000,"throttle":1000},"#
                 + #""user":"alice","worker":"w1.3f9a2c"}"#,
             .welcome(
@@ -62,7 +62,8 @@ enum Golden {
                     time: time(1_753_600_000_123), ping: 10_000, typing: .init(expiry: 3000, throttle: 1000),
                     limits: .init(
                         watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 50,
-                        messageBurst: 200)))
+                        messageBurst: 200),
+                    join: .only(["c42", "team7:*"])))
         ),
         (
             #"{"type":"presence","users":[{"last_seen":1753600000000,"status":"away","updated_at":1753600000001,"#

@@ -82,6 +82,8 @@ public struct Session: Sendable {
     var isUnproven = false
     /// The user, the device and the state of its record; set by the hello.
     var recorder: DeviceRecorder?
+    /// Which conversations without members it may join; set by the hello.
+    var right = JoinRight.none
     var joined: [RoomKey] = []
     /// Typing state, for conversations in which the session has typed.
     var senders: [Sender] = []

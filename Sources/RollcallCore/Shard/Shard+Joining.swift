@@ -4,7 +4,12 @@
 internal import RollcallModel
 
 extension Shard {
-    static let notAMember = "you are not a member of this conversation"
+    /// Why a session may not join or type.
+    func notAMember(of room: RoomKey?) -> String {
+        room.flatMap { rooms.read($0) { $0.isManaged } } == false
+            ? "the conversation has no members, and neither the token's claim join nor conversations.default opens it"
+            : "you are not a member of this conversation"
+    }
 
     mutating func join(
         _ conversation: ConversationID, presence: Bool, id: MessageID?, on key: SessionKey, at now: Instant
@@ -125,11 +130,12 @@ extension Shard {
             for: key)
     }
 
-    /// Completes the joins of a user who is a member, if everything they asked for has been read.
-    mutating func admitWaiting(_ user: UserID, to key: RoomKey, at now: Instant) {
+    /// Completes the joins of sessions that may join, if everything they asked for has been read.
+    mutating func admitWaiting(_ admitted: [SessionKey], to key: RoomKey, at now: Instant) {
         let isLive = rooms[key]?.phase == .live
         let knowsMembers = rooms[key]?.members.names != nil
-        for waiting in rooms[key]?.pendingJoins.of(user) ?? [] {
+        for session in admitted {
+            guard let waiting = rooms.read(key, { $0.pendingJoins[session] }) ?? nil else { continue }
             if isLive, waiting.isRead, knowsMembers || !waiting.withPresence {
                 guard !waiting.withPresence || mayShowMembers(to: waiting.session, at: now) else {
                     enter(waiting, key, at: now)
@@ -146,12 +152,13 @@ extension Shard {
         }
     }
 
-    mutating func refuseWaiting(_ user: UserID, in key: RoomKey) {
-        for waiting in rooms[key]?.pendingJoins.of(user) ?? [] {
-            rooms.change(key) { $0.pendingJoins.remove(waiting.session) }
-            sessions.change(waiting.session) { $0.joinEnded(in: key) }
-            refuse(waiting, .notAMember, Self.notAMember)
-            if waiting.ids.isEmpty { answer(waiting.session, .notAMember, id: nil, Self.notAMember) }
+    mutating func refuseWaiting(_ refused: [SessionKey], in key: RoomKey) {
+        let reason = notAMember(of: key)
+        for session in refused {
+            guard let waiting = rooms.changeIfPresent(key, { $0.pendingJoins.remove(session) }) ?? nil else { continue }
+            sessions.change(session) { $0.joinEnded(in: key) }
+            refuse(waiting, .notAMember, reason)
+            if waiting.ids.isEmpty { answer(session, .notAMember, id: nil, reason) }
         }
         closeIfDeserted(key)
     }

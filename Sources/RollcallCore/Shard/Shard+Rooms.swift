@@ -31,8 +31,7 @@ extension Shard {
                 $0.typists.removed(user)
                 $0.members.changed(user, to: nil, count: count)
             }
-            refuseWaiting(user, in: key)
-            memberRemoved(user, from: key)
+            putOut(sessions.keys(of: user), of: key)
             readMoreMembers(of: key)
         case .reset:
             readRoomAgain(key)
@@ -56,13 +55,21 @@ extension Shard {
     private mutating func snapshotRead(_ snapshot: RoomSnapshot, of read: RoomRead, in key: RoomKey, at now: Instant) {
         if read.withTyping { typistsRead(snapshot, in: key, at: now) }
         if read.mostMembers > 0 { membersRead(snapshot, in: key) }
+        rooms.change(key) { $0.isManaged = snapshot.isManaged }
         for user in read.users {
-            if snapshot.admitted.contains(user) {
-                admitWaiting(user, to: key, at: now)
-            } else {
-                refuseWaiting(user, in: key)
-                memberRemoved(user, from: key)
+            let all = sessions.keys(of: user)
+            guard !snapshot.isManaged else {
+                if snapshot.admitted.contains(user) {
+                    admitWaiting(all, to: key, at: now)
+                } else {
+                    putOut(all, of: key)
+                }
+                continue
             }
+            guard let conversation = rooms[key]?.conversation else { return }
+            let isOpen = all.map { sessions.read($0) { $0.right.opens(conversation) } == true }
+            admitWaiting(zip(all, isOpen).filter(\.1).map(\.0), to: key, at: now)
+            putOut(zip(all, isOpen).filter { !$1 }.map(\.0), of: key)
         }
         readForWaiting(key)
         roomChanged(key)
@@ -98,6 +105,18 @@ extension Shard {
         fanOut.cancel(.room(room), for: key)
         unwatchMembers(of: room, for: key)
         closeIfDeserted(room)
+    }
+
+    /// Has a session's right to join judged again, after it was narrowed: where the conversation has members, they decide
+    /// as before. A room that is not live is read anyway.
+    mutating func rightNarrowed(of session: SessionKey, user: UserID) {
+        for key in sessions.read(session, { $0.joined }) ?? [] {
+            guard redis.answersReads, let room = rooms[key], room.phase == .live, !room.isManaged,
+                sessions.read(session, { $0.right.opens(room.conversation) }) == false
+            else { continue }
+            let users = [user]
+            read(RoomRead(conversation: room.conversation, users: users, withTyping: false, mostMembers: 0), for: key)
+        }
     }
 
     mutating func roomSubscribed(_ key: RoomKey, _ topic: Topic) {
@@ -190,12 +209,13 @@ extension Shard {
         membersChanged(key)
     }
 
-    /// Handles a user who is no longer a member: notifies the user's sessions and removes them from the room. Redis
-    /// ended the typing together with the membership. A signal may have arrived in Redis after the user became a member
-    /// again; that typing is stopped here.
-    private mutating func memberRemoved(_ user: UserID, from key: RoomKey) {
+    /// Handles sessions that may not be in the conversation, or no longer: refuses those that wait, notifies the others
+    /// and removes them. Redis ended their typing together with a membership. A signal may have arrived in Redis after
+    /// the user became a member again, and where there are no members Redis ends nothing; that typing is stopped here.
+    private mutating func putOut(_ all: [SessionKey], of key: RoomKey) {
+        refuseWaiting(all, in: key)
         guard let conversation = rooms[key]?.conversation else { return }
-        let removed = sessions.keys(of: user).filter { rooms[key]?.sessions.contains($0) == true }
+        let removed = all.filter { rooms[key]?.sessions.contains($0) == true }
         guard !removed.isEmpty else { return }
         for session in removed {
             // A join whose snapshot still waits has already taken effect.

@@ -15,14 +15,17 @@ extension Shard {
     /// - Parameters:
     ///   - lifetime: how long the token is valid; the session ends with it. `nil` for no limit.
     ///   - issued: when the token was issued, which decides whether a revocation applies; `nil` if none can apply.
+    ///   - right: which conversations without members it opens; `nil` if it does not say it.
     public mutating func authenticated(
         _ key: SessionKey, user: UserID, device: DeviceID, lifetime: Duration? = nil, issued: Timestamp? = nil,
-        id: MessageID?, at now: Instant
+        right: JoinRight? = nil, id: MessageID?, at now: Instant
     ) -> [ShardAction] {
         guard let session = sessions[key] else { return [] }
+        let right = right ?? settings.join
         switch session.phase {
         case .authenticating(let hello, let id):
             tokenLasts(lifetime, for: key, at: now)
+            sessions.change(key) { $0.right = right }
             let name = SessionName(user: user, device: device, session: sessions.newID())
             let recorder = DeviceRecorder(name: name, opened: session.connected, issued: issued)
             // A device that reconnects has no fresh burst of changes.
@@ -32,8 +35,13 @@ extension Shard {
             }
             welcome(key, recorder, hello: hello, id: id, at: now)
         case .open where session.recorder?.name.user == user && session.recorder?.name.device == device:
-            // An older token does not shorten the lifetime, and must not extend it if it is revoked.
-            if session.recorder?.isOlder(issued) != true { tokenLasts(lifetime, for: key, at: now) }
+            // An older token does not shorten the lifetime, and must not extend it if it is revoked. Nor does it open
+            // what a later one has closed.
+            if session.recorder?.isOlder(issued) != true {
+                tokenLasts(lifetime, for: key, at: now)
+                sessions.change(key) { $0.right = right }
+                rightNarrowed(of: key, user: user)
+            }
             sessions.change(key) { $0.recorder?.refreshed(issued: issued) }
             acknowledge(id, to: key)
         case .open:
@@ -287,7 +295,7 @@ extension Shard {
             ping: settings.ping.milliseconds,
             typing: .init(
                 expiry: settings.typing.expiry.milliseconds, throttle: settings.typing.throttle.milliseconds),
-            limits: settings.limits)
+            limits: settings.limits, join: sessions.read(key) { $0.right })
         actions.append(.send(.welcome(welcome), to: [key]))
         advance(key, at: now)
         // The reply to the first write reports a revocation.

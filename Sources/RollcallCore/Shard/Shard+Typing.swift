@@ -16,8 +16,9 @@ extension Shard {
             acknowledge(id, to: key)
         case .notAMember:
             // The session may have ended before the reply.
-            if let room = rooms.key(of: signal.conversation) { sessions.changeIfPresent(key) { $0.refused(in: room) } }
-            answer(key, .notAMember, id: id, Self.notAMember)
+            let room = rooms.key(of: signal.conversation)
+            if let room { sessions.changeIfPresent(key) { $0.refused(in: room) } }
+            answer(key, .notAMember, id: id, notAMember(of: room))
         }
         return take()
     }
@@ -123,7 +124,8 @@ extension Shard {
         case .signal(let expiry):
             let signal = TypingSignal(
                 user: name.user, device: name.device, conversation: conversation, expiry: expiry)
-            actions.append(.store(.signalTyping(.init(signal: signal, key: key, id: id))))
+            let isOpen = sessions.read(key) { $0.right.opens(conversation) } == true
+            actions.append(.store(.signalTyping(.init(signal: signal, isOpen: isOpen, key: key, id: id))))
         case .stop(let expiry):
             let stop = TypingSignal(user: name.user, device: name.device, conversation: conversation, expiry: expiry)
             repairs.stops.sent(stop)

@@ -26,6 +26,8 @@ public struct ShardSettings: Hashable, Sendable {
     public var heartbeat = Duration.seconds(1)
     /// Whether records are spread over several servers, each of which can lose its data alone.
     public var isSpread = false
+    /// `conversations.default`: what sessions may join whose token does not say it.
+    public var join = JoinRight.all
     public var limits = ServerMessage.Limits(
         watchedUsers: 2000, joinedConversations: 500, messageBytes: 65536, messageRate: 50, messageBurst: 200)
 

@@ -121,6 +121,8 @@ extension StoreRequest {
 
     public struct SignalTyping: StoreQuestion {
         public let signal: TypingSignal
+        /// Whether the session may type there while the conversation has no members.
+        public let isOpen: Bool
         let key: SessionKey
         let id: MessageID?
 

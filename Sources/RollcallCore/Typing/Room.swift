@@ -21,6 +21,8 @@ public struct Room: Sendable {
     /// Sessions that also watch the members.
     var presenceSessions = IndexedSet<Session>()
     var members = MemberSet()
+    /// Whether the conversation had a member list when it was last read.
+    var isManaged = false
     /// The members last sent to these sessions, and when; the sessions watch the users it names. `nil` before the
     /// first.
     var toldMembers: ServerMessage.Members?

@@ -6,11 +6,12 @@ extension ServerMessage.Welcome: JSONReadable {
         self.init(
             user: try json.field("user"), device: try json.field("device"), session: try json.field("session"),
             worker: try json.field("worker"), time: try json.field("time"), ping: try json.field("ping"),
-            typing: try json.field("typing"), limits: try json.field("limits"))
+            typing: try json.field("typing"), limits: try json.field("limits"), join: try? json.field("join"))
     }
 
     func writeFields(to json: inout JSONWriter) {
         json.field("device", device)
+        json.optionalField("join", join)
         json.field("limits", limits)
         json.field("ping", ping)
         json.field("session", session)

@@ -31,10 +31,12 @@ public enum ServerMessage: Hashable, Sendable {
         public var ping: Int64
         public var typing: TypingTimes
         public var limits: Limits
+        /// Which conversations without members the session may join; `nil` if a later version says it in another way.
+        public var join: JoinRight?
 
         public init(
             user: UserID, device: DeviceID, session: ByteString, worker: ByteString, time: Timestamp, ping: Int64,
-            typing: TypingTimes, limits: Limits
+            typing: TypingTimes, limits: Limits, join: JoinRight? = .all
         ) {
             self.user = user
             self.device = device
@@ -44,6 +46,7 @@ public enum ServerMessage: Hashable, Sendable {
             self.ping = ping
             self.typing = typing
             self.limits = limits
+            self.join = join
         }
     }
 

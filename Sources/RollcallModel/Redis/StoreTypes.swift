@@ -195,7 +195,9 @@ public struct RoomSnapshot: Hashable, Sendable {
     }
 
     public var time: Timestamp
-    /// Those of the users in the request who may join and type.
+    /// Whether the conversation has a member list, which alone then decides who may join and type.
+    public var isManaged: Bool
+    /// Those of the users in the request who are on it.
     public var admitted: Set<UserID>
     /// The typing users, sorted by id; empty if they were not requested.
     public var typists: [Entry]
@@ -205,9 +207,11 @@ public struct RoomSnapshot: Hashable, Sendable {
     public var memberCount: Int
 
     public init(
-        time: Timestamp, admitted: Set<UserID>, typists: [Entry], members: [UserID: ByteString]?, memberCount: Int = 0
+        time: Timestamp, isManaged: Bool, admitted: Set<UserID>, typists: [Entry], members: [UserID: ByteString]?,
+        memberCount: Int = 0
     ) {
         self.time = time
+        self.isManaged = isManaged
         self.admitted = admitted
         self.typists = typists
         self.members = members

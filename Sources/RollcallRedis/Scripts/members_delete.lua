@@ -1,14 +1,9 @@
--- Ends a conversation's management; from then on, conversations.default applies. If that is closed, the conversation
--- has no members, and all typing ends.
+-- Ends a conversation's management. From then on each session's own right decides: its worker reads the conversation
+-- again, and ends the typing of those that may no longer be there.
 --
--- KEYS     1 typing:{CONVERSATION}: without a user, 2 typing:{CONVERSATION}, 3 members:{CONVERSATION}; 2 and 3 are
---          also the channels
--- ARGV[1]  conversations.default
+-- KEYS[1]  members:{CONVERSATION}, also the channel
 -- Reply    TIME
 
-redis.call('DEL', KEYS[3])
-redis.call('PUBLISH', KEYS[3], '{"reset":true}')
-if ARGV[1] == 'closed' then
-  end_typing_unless(function() return false end)
-end
+redis.call('DEL', KEYS[1])
+redis.call('PUBLISH', KEYS[1], '{"reset":true}')
 return now

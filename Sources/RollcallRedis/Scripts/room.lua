@@ -1,15 +1,14 @@
 -- Reads a conversation's current state: which users are members, the typists and the members. Writes nothing.
 --
 -- KEYS     1 members:{CONVERSATION}, 2 typing:{CONVERSATION}
--- ARGV     1 conversations.default, 2 1 to read the typists, 3 the most members to read, 4 typing.expiry in
---          milliseconds, 5… users
+-- ARGV     1 1 to read the typists, 2 the most members to read, 3 typing.expiry in milliseconds, 4… users
 -- Reply    { TIME; managed, 0 or 1; for each user whether it is a member, 0 or 1;
 --          for each typist USER DEVICE, the expiry, and the user's name or null; the fields and values of members,
---          only some if there are more than ARGV[3]; the number of members }
+--          only some if there are more than ARGV[2]; the number of members }
 
 local BATCH = 1000 -- Lua passes no more than some thousand arguments
 
-local latest = latest_end(tonumber(ARGV[4]))
+local latest = latest_end(tonumber(ARGV[3]))
 local managed = redis.call('HEXISTS', KEYS[1], '{managed}') == 1
 
 -- Returns the display names of the users from this index on, false for each that is no member.
@@ -23,8 +22,8 @@ local function names_of(users, start)
 end
 
 local function are_members()
-  local reply, open = names_of(ARGV, 5), not managed and ARGV[1] == 'open'
-  for i, name in ipairs(reply) do reply[i] = (open or name) and 1 or 0 end
+  local reply = names_of(ARGV, 4)
+  for i, name in ipairs(reply) do reply[i] = name and 1 or 0 end
   return reply
 end
 
@@ -54,7 +53,7 @@ end
 
 return {
   now, managed and 1 or 0, are_members(),
-  ARGV[2] == '1' and typists() or {},
-  members(tonumber(ARGV[3])),
+  ARGV[1] == '1' and typists() or {},
+  members(tonumber(ARGV[2])),
   managed and member_count(KEYS[1]) or 0,
 }

@@ -2,14 +2,14 @@
 --
 -- KEYS     1 typing:{CONVERSATION}:USER, 2 typing:{CONVERSATION}, also the channel, 3 members:{CONVERSATION}
 -- ARGV     1 user, 2 device, 3 expiry (absolute; also the write deadline), 4 typing.expiry in
---          milliseconds, 5 conversations.default
+--          milliseconds, 5 open if the session may type here while the conversation has no members, closed if not
 -- Reply    { code, TIME }
 --          typing: stored and published · not_a_member · late: the expiry has passed
 
 local user, device, expiry = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
-local _, member, name = membership(KEYS[3], user, ARGV[5])
-if not member then return { 'not_a_member', now } end
+local managed, member, name = membership(KEYS[3], user)
+if managed and not member or not managed and ARGV[5] ~= 'open' then return { 'not_a_member', now } end
 if now >= expiry then return { 'late', now } end
 
 local ends, typist = math.min(expiry, now + longest), user .. ' ' .. device

@@ -78,11 +78,9 @@ extension Store {
         ) { _ in () }
     }
 
-    /// Ends the management of the conversation; from then on, `conversations.default` applies.
+    /// Ends the management of the conversation; from then on, each session's own right decides.
     public func deleteMembers(of conversation: ConversationID, reply: @escaping Reply<Void>) {
-        call(
-            .membersDelete, keys: conversationKeys(conversation), conversationsDefault, reply: reply
-        ) { _ in () }
+        call(.membersDelete, keys: [names.members(conversation)], reply: reply) { _ in () }
     }
 
     private func conversationKeys(_ conversation: ConversationID) -> [String] {

@@ -4,11 +4,13 @@ public import RollcallModel
 
 extension Store {
     /// Sets a device as typing until the signal's expiry.
-    public func signalTyping(_ signal: TypingSignal, reply: @escaping Reply<TypingOutcome>) {
+    ///
+    /// - Parameter isOpen: whether the session may type there while the conversation has no members.
+    public func signalTyping(_ signal: TypingSignal, isOpen: Bool, reply: @escaping Reply<TypingOutcome>) {
         call(
             .typingSignal, keys: typingKeys(signal),
             .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
-            .milliseconds(settings.typingExpiry), conversationsDefault, reply: reply
+            .milliseconds(settings.typingExpiry), isOpen ? "open" : "closed", reply: reply
         ) { $0.array?.first?.text.flatMap(TypingOutcome.init(word:)) }
     }
 
@@ -34,13 +36,10 @@ extension Store {
         call(
             .room, keys: [names.members(conversation), names.typing(conversation)],
             arguments: [
-                conversationsDefault, withTyping ? 1 : 0, .integer(Int64(mostMembers)),
-                .milliseconds(settings.typingExpiry),
+                withTyping ? 1 : 0, .integer(Int64(mostMembers)), .milliseconds(settings.typingExpiry),
             ] + users.map { .string($0.text) }, reply: reply
         ) { RoomSnapshot($0, users: users, mostMembers: mostMembers) }
     }
-
-    var conversationsDefault: RedisCommand.Argument { settings.openByDefault ? "open" : "closed" }
 
     private func typingKeys(_ signal: TypingSignal) -> [String] {
         [
@@ -61,7 +60,7 @@ extension RoomSnapshot {
         // If all members were read, fields that cannot be user names are not counted either.
         let areAll = fields.count / 2 > count
         self.init(
-            time: time, admitted: admitted, typists: Self.typists(typing), members: members,
+            time: time, isManaged: managed == 1, admitted: admitted, typists: Self.typists(typing), members: members,
             memberCount: areAll ? members?.count ?? 0 : Int(count))
     }
 

@@ -17,17 +17,14 @@ public final class Store {
         public var retention: Duration
         /// `typing.expiry`: the longest duration of one typing signal.
         public var typingExpiry: Duration
-        /// `conversations.default`: whether all users are members of conversations without a member list.
-        public var openByDefault: Bool
 
         public init(
             names: KeyNames = KeyNames(), retention: Duration = .seconds(30 * 86_400),
-            typingExpiry: Duration = .seconds(3), openByDefault: Bool = true
+            typingExpiry: Duration = .seconds(3)
         ) {
             self.names = names
             self.retention = retention
             self.typingExpiry = typingExpiry
-            self.openByDefault = openByDefault
         }
     }
 

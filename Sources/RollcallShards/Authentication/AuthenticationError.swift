@@ -26,6 +26,8 @@ public struct AuthenticationError: Error, Hashable, Sendable {
         case livesTooLong = "lives_too_long"
         case wrongIssuer = "wrong_issuer"
         case wrongAudience = "wrong_audience"
+        /// Its `join` is neither `"*"` nor a list of at most 50 names and patterns.
+        case wrongJoin = "wrong_join"
         /// The token names a different device than the client.
         case wrongDevice = "wrong_device"
         /// Neither the token nor the client names a device.
@@ -47,7 +49,7 @@ public struct AuthenticationError: Error, Hashable, Sendable {
     public var closeCode: CloseCode {
         switch code {
         case .malformed, .wrongAlgorithm, .badSignature, .wrongType, .livesTooLong, .wrongIssuer, .wrongAudience,
-            .wrongDevice:
+            .wrongJoin, .wrongDevice:
             .badToken
         case .expired: .tokenExpired
         case .noDevice: .badMessage

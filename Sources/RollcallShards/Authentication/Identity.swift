@@ -16,12 +16,15 @@ public struct Identity: Hashable, Sendable {
     public var expires: Date?
     /// When the proof was issued, for comparison with revocations; `nil` if no revocation applies to it.
     public var issued: Date?
+    /// Which conversations without members the proof opens; `nil` if it does not say it.
+    public var join: JoinRight?
 
-    public init(user: UserID, device: DeviceID, expires: Date?, issued: Date? = nil) {
+    public init(user: UserID, device: DeviceID, expires: Date?, issued: Date? = nil, join: JoinRight? = nil) {
         self.user = user
         self.device = device
         self.expires = expires
         self.issued = issued
+        self.join = join
     }
 
     package static func device(_ offered: DeviceID?) throws(AuthenticationError) -> DeviceID {

@@ -163,13 +163,17 @@ public struct WorkerConfiguration: Sendable {
         public enum Default: String, Sendable, CaseIterable {
             /// Every authenticated user may join.
             case open
-            /// No user may join until members are set.
+            /// Only sessions whose token's claim `join` opens the conversation may join.
             case closed
         }
 
-        /// The rule for conversations whose members were never set.
-        public var `default` = Default.open
+        /// The rule for conversations without members, for sessions whose token has no claim `join`. `nil` means
+        /// ``Default/closed`` with ``Auth/Mode/jwt``, and otherwise ``Default/open``.
+        public var `default`: Default?
     }
+
+    /// Whether conversations without members are open to sessions whose token has no claim `join`.
+    package var isOpenByDefault: Bool { (conversations.default ?? (auth.mode == .jwt ? .closed : .open)) == .open }
 
     public struct Limits: Sendable {
         /// Sessions on this worker.

@@ -29,7 +29,7 @@ package struct NodeSettings: Sendable {
         if let password = configuration.redis.password { redis.password = password.text }
         store = Store.Settings(
             names: KeyNames(prefix: configuration.redis.prefix), retention: configuration.presence.retention,
-            typingExpiry: configuration.typing.expiry, openByDefault: configuration.conversations.default == .open)
+            typingExpiry: configuration.typing.expiry)
         shard = ShardSettings()
         shard.typing.expiry = configuration.typing.expiry
         shard.typing.throttle = configuration.typing.throttle
@@ -41,6 +41,7 @@ package struct NodeSettings: Sendable {
         shard.ping = configuration.edge.ping
         shard.lease = configuration.worker.lease
         shard.heartbeat = configuration.worker.heartbeat
+        shard.join = configuration.isOpenByDefault ? .all : .none
         shard.limits = ServerMessage.Limits(
             watchedUsers: configuration.limits.watchedUsers,
             joinedConversations: configuration.limits.joinedConversations,

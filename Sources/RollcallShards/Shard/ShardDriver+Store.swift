@@ -21,7 +21,7 @@ extension ShardDriver {
             store.announceReplaced(previous, user: name.user, device: name.device)
         case .signalTyping(let signalling):
             let sent = NIODeadline.now()
-            store.signalTyping(signalling.signal) { [self] in
+            store.signalTyping(signalling.signal, isOpen: signalling.isOpen) { [self] in
                 if case .success(.typing) = $0 { tally.publishing.record(nanoseconds: (.now() - sent).nanoseconds) }
                 answered(signalling, $0)
             }

@@ -67,7 +67,8 @@ extension ShardDriver {
         after { shard, now in
             if let code = seat(identity, in: key) { return shard.refused(key, code, at: now) }
             return shard.authenticated(
-                key, user: identity.user, device: identity.device, lifetime: lifetime, issued: issued, id: id, at: now)
+                key, user: identity.user, device: identity.device, lifetime: lifetime, issued: issued,
+                right: identity.join, id: id, at: now)
         }
     }
 
@@ -79,7 +80,7 @@ extension ShardDriver {
         }
         let metadata: Logger.Metadata = ["code": "\(error.code.rawValue)", "reason": "\(error.message)"]
         switch error.code {
-        case .wrongType, .livesTooLong, .notYetValid, .wrongIssuer, .wrongAudience:
+        case .wrongType, .livesTooLong, .notYetValid, .wrongIssuer, .wrongAudience, .wrongJoin:
             logger.warning("signed tokens are refused", metadata: metadata)
         case .malformed, .wrongAlgorithm, .unknownKey, .keysUnavailable, .badSignature, .expired, .wrongDevice,
             .noDevice:

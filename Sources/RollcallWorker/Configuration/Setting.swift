@@ -134,6 +134,20 @@ extension Setting {
             show: { $0[keyPath: path].rawValue },
             isAllowed: { _ in true })
     }
+
+    /// A choice whose default depends on other keys; the empty text means that default.
+    static func optionalChoice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ key: String, _ path: Path<Value?>
+    ) -> Setting {
+        Setting(
+            key: key, expected: "empty, \(Value.allCases.map(\.rawValue).joined(separator: " or "))",
+            read: { text, configuration in
+                configuration[keyPath: path] = Value(rawValue: text)
+                return text.isEmpty || configuration[keyPath: path] != nil
+            },
+            show: { $0[keyPath: path]?.rawValue ?? "" },
+            isAllowed: { _ in true })
+    }
 }
 
 /// Durations as text: a whole number and a unit (`250ms`, `5s`, `2m`, `12h`, `30d`), or `0`.

@@ -101,7 +101,7 @@ extension WorkerConfiguration {
         .duration("typing.throttle", \.typing.throttle, in: .zero...(.seconds(7))),
         .duration("typing.coalesce", \.typing.coalesce, in: .zero...(.seconds(2))),
         .number("typing.names", \.typing.names, in: 0...100),
-        .choice("conversations.default", \.conversations.default),
+        .optionalChoice("conversations.default", \.conversations.default),
     ]
 
     private static let limitsSettings: [Setting] = [

@@ -21,10 +21,11 @@ struct HostChecks {
         let auth = configuration.auth
         guard auth.mode == .jwt else {
             return [
+                access,
                 Finding(
                     .authentication, .warning,
                     "auth.mode is insecure: anyone who can reach the edge on this machine can be any user",
-                    advice: "except for trials use jwt, with auth.secret_file or auth.jwks_file")
+                    advice: "except for trials use jwt, with auth.secret_file or auth.jwks_file"),
             ]
         }
         var found: [Finding] = []
@@ -53,7 +54,15 @@ struct HostChecks {
                     "tokens are unencrypted on \(listener).host \(host) unless a proxy in front adds TLS",
                     advice: "set \(listener).certificate and .private_key, or let only the proxy reach the port"))
         }
-        return found.isEmpty ? [Finding(.authentication, .ok, "tokens are checked (auth.mode: jwt)")] : found
+        return found.isEmpty ? [Finding(.authentication, .ok, "tokens are checked (auth.mode: jwt)"), access] : found
+    }
+
+    private var access: Finding {
+        let conversations =
+            configuration.isOpenByDefault
+            ? "everybody may join conversations without members (conversations.default: open)"
+            : "conversations without members are closed, except to tokens whose claim join opens them"
+        return Finding(.authentication, .ok, "\(conversations); any signed-in user may read any user's presence")
     }
 
     /// Secrets that others can read, or that a person typed or copied from an example.

@@ -95,6 +95,8 @@ struct Claims: JSONReadable {
     var iss: ByteString?
     var aud: Audience?
     var device: ByteString?
+    /// The error if it is of another form: it has a rule of its own.
+    var join: Result<JoinRight?, UnexpectedJSON>
 
     init(json: JSONValue) throws(UnexpectedJSON) {
         (sub, iss) = (try json.optionalField("sub"), try json.optionalField("iss"))
@@ -102,6 +104,7 @@ struct Claims: JSONReadable {
         nbf = try json.optionalField("nbf")
         iat = try json.optionalField("iat")
         (aud, device) = (try json.optionalField("aud"), try json.optionalField("device"))
+        join = Result { () throws(UnexpectedJSON) in try json.optionalField("join") }
     }
 
     /// One name or several. An empty list is allowed and matches no audience.

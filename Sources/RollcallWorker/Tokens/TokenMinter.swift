@@ -30,15 +30,16 @@ public struct TokenMinter: Sendable {
     /// Creates a token for `user`, limited to one device if it is named.
     ///
     /// - Parameters:
+    ///   - join: Which conversations without members the token opens; `nil` leaves that to `conversations.default`.
     ///   - lifetime: The token's lifetime, in whole seconds, at least 1.
     ///   - now: The time of day on this machine.
     public func token(
-        for user: UserID, device: DeviceID? = nil, lifetime: Duration, now: Date = .now
+        for user: UserID, device: DeviceID? = nil, join: JoinRight? = nil, lifetime: Duration, now: Date = .now
     ) throws -> String {
         let seconds = now.timeIntervalSince1970.rounded(.down)
         let claims = Claims(
             sub: user.text, exp: seconds + Double(max(1, lifetime.components.seconds)), iat: seconds, iss: issuer,
-            aud: audience, device: device?.text)
+            aud: audience, device: device?.text, join: join)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let signed =
@@ -55,5 +56,6 @@ public struct TokenMinter: Sendable {
         let iss: String?
         let aud: String?
         let device: String?
+        let join: JoinRight?
     }
 }

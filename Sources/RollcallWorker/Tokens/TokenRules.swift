@@ -36,10 +36,19 @@ struct TokenRules: Sendable {
         }
         let (user, device) = (try name(claims.sub, "sub") as UserID, try device(claims.device, offered))
         try demandShortLife(claims)
+        let join: JoinRight?
+        do throws(UnexpectedJSON) {
+            join = try claims.join.get()
+        } catch {
+            throw AuthenticationError(
+                .wrongJoin,
+                "the token's join must be \"*\" or a list of at most \(JoinRight.mostEntries) names and patterns: \(error)"
+            )
+        }
         return Identity(
             user: user, device: device, expires: Date(timeIntervalSince1970: end),
             // Without `iat` the issue time is unknown, so any revocation may apply to the token.
-            issued: Date(timeIntervalSince1970: max(0, min(claims.iat ?? 0, Self.latest))))
+            issued: Date(timeIntervalSince1970: max(0, min(claims.iat ?? 0, Self.latest))), join: join)
     }
 
     /// Returns when the token expires, if it is valid now.

@@ -68,6 +68,7 @@ final class TokenIssuer: Sendable {
         let device: String
         let iat: Int
         let exp: Int
+        let join = "*"
     }
 
     private static func sign(_ claims: Claims, with key: SymmetricKey) -> String {

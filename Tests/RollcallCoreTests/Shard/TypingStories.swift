@@ -157,7 +157,8 @@ import Testing
         stage.settle()
         let elsewhere = { (stage: Stage) in
             let expiry = stage.redis.time.advanced(by: .seconds(3))
-            _ = stage.redis.signalTyping(TypingSignal(user: "dave", device: "d", conversation: "c", expiry: expiry))
+            _ = stage.redis.signalTyping(
+                TypingSignal(user: "dave", device: "d", conversation: "c", expiry: expiry), isOpen: true)
         }
         elsewhere(stage)
         stage.say(.join("c", presence: false), on: bob)

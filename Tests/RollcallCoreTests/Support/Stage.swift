@@ -93,11 +93,11 @@ final class Stage {
     /// A device says hello and is welcome; Redis has not answered yet.
     func enter(
         _ user: UserID, _ device: DeviceID = "phone", state: DeviceState = .active, issued: Timestamp? = nil,
-        id: MessageID? = nil, on connection: SessionKey? = nil
+        right: JoinRight? = nil, id: MessageID? = nil, on connection: SessionKey? = nil
     ) -> SessionKey {
         let key = connection ?? connect()
         say(.hello(.init(token: user.bytes, device: device, state: state)), id: id, on: key)
-        event { $0.authenticated(key, user: user, device: device, issued: issued, id: id, at: $1) }
+        event { $0.authenticated(key, user: user, device: device, issued: issued, right: right, id: id, at: $1) }
         return key
     }
 

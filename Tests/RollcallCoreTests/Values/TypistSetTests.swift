@@ -120,7 +120,7 @@ import Testing
 
     private func snapshot(at time: Int64, _ users: [UserID]) -> RoomSnapshot {
         let typists = users.map { RoomSnapshot.Entry(user: $0, expiry: redis(time + 3000), name: nil) }
-        return RoomSnapshot(time: redis(time), admitted: [], typists: typists, members: nil)
+        return RoomSnapshot(time: redis(time), isManaged: false, admitted: [], typists: typists, members: nil)
     }
 }
 

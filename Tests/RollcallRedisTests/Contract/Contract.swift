@@ -185,11 +185,11 @@ extension Contract {
 
     // MARK: Conversations
 
-    func signalTyping(_ signal: TypingSignal) async throws -> TypingOutcome {
+    func signalTyping(_ signal: TypingSignal, isOpen: Bool = true) async throws -> TypingOutcome {
         try await call("typing \(signal)") {
-            $0.signalTyping(signal, reply: $1)
+            $0.signalTyping(signal, isOpen: isOpen, reply: $1)
         } twin: {
-            $0.signalTyping(signal)
+            $0.signalTyping(signal, isOpen: isOpen)
         }
     }
 

@@ -15,8 +15,7 @@ import Testing
             // Short and long times for everything that expires.
             let settings = TwinRedis.Settings(
                 retention: [.milliseconds(150), .seconds(60)].randomElement(using: &random)!,
-                typingExpiry: [.milliseconds(100), .milliseconds(250), .seconds(60)].randomElement(using: &random)!,
-                openByDefault: Bool.random(using: &random))
+                typingExpiry: [.milliseconds(100), .milliseconds(250), .seconds(60)].randomElement(using: &random)!)
             let both = try await SideBySide(settings)
             var calls = RandomCalls(random: SeededGenerator(seed: random.next()))
             for user in [alice, bob] { try await both.plant(calls.inheritance(of: user, at: both.time())) }
@@ -162,7 +161,7 @@ private struct RandomCalls {
             let signal = TypingSignal(
                 user: pick(users), device: pick([phone, tablet]), conversation: pick(conversations), expiry: expiry)
             signals.append(signal)
-            _ = try await redis.signalTyping(signal)
+            _ = try await redis.signalTyping(signal, isOpen: chance(70))
             return
         }
         var stop = chance(50) ? last : pick(signals)

@@ -73,7 +73,7 @@ import Testing
         #expect(heard.last == .members(.member(bob, name: "Bob", count: 1), of: lounge))
         #expect(heard.typing.map(\.user) == [alice] && heard.typing.map(\.typing) == [false])
         #expect(try await redis.typists().map(\.user) == [bob])
-        #expect(try await redis.signal(alice) == .notAMember)
+        #expect(try await redis.signal(alice, isOpen: true) == .notAMember)
         #expect(try await redis.keys()[set]?.content.count == 1)
     }
 
@@ -90,32 +90,31 @@ import Testing
         #expect(heard.typing.map(\.typing) == [false] && heard.last == .members(.removed(alice, count: 1), of: lounge))
         #expect(try await redis.members(of: lounge) == [bob: ""])
         let room = try await redis.room(lounge, users: [alice, bob], withTyping: true, mostMembers: 100)
-        #expect(room.admitted == [bob] && room.typists.isEmpty && room.members == [bob: ""])
+        #expect(room.isManaged && room.admitted == [bob] && room.typists.isEmpty && room.members == [bob: ""])
         try await redis.removeMember(bob, of: lounge)
         #expect(try await redis.members(of: lounge) == [:], "it stays managed")
     }
 
     @Test(arguments: Party.allCases, [true, false])
-    func withoutManagementTheDefaultDecides(party: Party, isOpen: Bool) async throws {
-        let redis = try await party.open(.init(typingExpiry: .seconds(60), openByDefault: isOpen))
+    func withoutManagementTheSessionsRightDecides(party: Party, isOpen: Bool) async throws {
+        let redis = try await party.open(.init(typingExpiry: .seconds(60)))
         try await redis.setMembers([bob: "Bob"], of: lounge)
         _ = try await redis.signal(bob)
         _ = try await redis.published()
         try await redis.deleteMembers(of: lounge)
-        let heard = try await redis.published()
-        #expect(heard.first == .members(.reset, of: lounge))
-        #expect(heard.typing.map(\.user) == (isOpen ? [] : [bob]))
-        let room = try await redis.room(lounge, users: [alice], withTyping: true, mostMembers: 100)
-        #expect(room.admitted.isEmpty == !isOpen && room.members == nil && room.typists.isEmpty == !isOpen)
-        #expect(try await redis.signal(alice) == (isOpen ? .typing : .notAMember))
+        #expect(try await redis.published() == [.members(.reset, of: lounge)])
+        let room = try await redis.room(lounge, users: [alice, bob], withTyping: true, mostMembers: 100)
+        #expect(!room.isManaged && room.admitted.isEmpty && room.members == nil && room.typists.map(\.user) == [bob])
+        #expect(try await redis.signal(alice, isOpen: isOpen) == (isOpen ? .typing : .notAMember))
     }
 }
 
 extension Contract {
     func signal(
-        _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp = .never
+        _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp = .never, isOpen: Bool = true
     ) async throws -> TypingOutcome {
-        try await signalTyping(TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry))
+        let signal = TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry)
+        return try await signalTyping(signal, isOpen: isOpen)
     }
 
     func stop(

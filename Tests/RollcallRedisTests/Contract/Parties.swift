@@ -16,8 +16,7 @@ final class RealRedis: Contract {
         clock = try SettableClock.isAvailable ? SettableClock() : nil
         store = try await StoreUnderTest(
             settings: Store.Settings(
-                retention: settings.retention, typingExpiry: settings.typingExpiry,
-                openByDefault: settings.openByDefault), clock: clock)
+                retention: settings.retention, typingExpiry: settings.typingExpiry), clock: clock)
         listener = try await Overhearing(store.redis)
     }
 

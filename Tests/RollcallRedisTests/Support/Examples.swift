@@ -79,7 +79,7 @@ extension StoreUnderTest {
         _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp = .never, in room: ConversationID = lounge
     ) async throws -> TypingOutcome {
         let signal = TypingSignal(user: user, device: device, conversation: room, expiry: expiry)
-        return try await call { $0.signalTyping(signal, reply: $1) }
+        return try await call { $0.signalTyping(signal, isOpen: true, reply: $1) }
     }
 
     @discardableResult

@@ -85,7 +85,7 @@ struct ClusterTests {
         #expect(try await client.call { $0.workers(reply: $1) }.workers.map(\.incarnation) == [w1])
         for user in Self.users {
             let signal = TypingSignal(user: user, device: phone, conversation: conversation("c\(user)"), expiry: .never)
-            #expect(try await client.call { $0.signalTyping(signal, reply: $1) } == .typing)
+            #expect(try await client.call { $0.signalTyping(signal, isOpen: true, reply: $1) } == .typing)
             #expect(try await client.call { $0.stopTyping(signal, reply: $1) } == .stopped)
             try await client.call { $0.setMembers([user: "Name"], of: signal.conversation, reply: $1) }
             #expect(try await client.call { $0.members(of: signal.conversation, reply: $1) } == [user: "Name"])

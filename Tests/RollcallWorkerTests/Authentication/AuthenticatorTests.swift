@@ -348,6 +348,27 @@ struct AuthenticatorTests {
         }
     }
 
+    @Test(
+        "the claim join is \"*\" or at most 50 names and patterns",
+        arguments: [
+            (#""*""#, JoinRight.all), ("[]", JoinRight.only([])), ("null", nil), (#"["*"]"#, JoinRight.only(["*"])),
+            (#"["c42","team7:*"]"#, JoinRight.only(["c42", "team7:*"])),
+        ])
+    func join(text: String, right: JoinRight?) throws {
+        let token = try Tokens.hs256(#"{"sub":"alice","exp":1700000001,"join":\#(text)}"#)
+        #expect(try authenticator.authenticate(token: token, device: iphone, now: now).join == right)
+    }
+
+    @Test(
+        "a claim join of another form refuses the token, with a rule of its own",
+        arguments: [
+            #""c42""#, #"["a b"]"#, #"[""]"#, "[1]", "{}", "true",
+            "[" + Array(repeating: #""c""#, count: 51).joined(separator: ",") + "]",
+        ])
+    func wrongJoin(text: String) throws {
+        #expect(try refusal(Tokens.hs256(#"{"sub":"alice","exp":1700000001,"join":\#(text)}"#)) == .wrongJoin)
+    }
+
     @Test("minted tokens are accepted by workers with the same configuration")
     func minting() throws {
         var auth = WorkerConfiguration.Auth()
@@ -358,9 +379,10 @@ struct AuthenticatorTests {
         let minter = try TokenMinter(auth)
         let authenticator = try Authenticator(auth)
         let alice = try UserID("alice")
-        let token = try minter.token(for: alice, device: iphone, lifetime: .seconds(60), now: now)
+        let token = try minter.token(
+            for: alice, device: iphone, join: .only(["c"]), lifetime: .seconds(60), now: now)
         let identity = try authenticator.authenticate(token: token, device: nil, now: now)
-        #expect(identity == Identity(user: alice, device: iphone, expires: now + 60, issued: now))
+        #expect(identity == Identity(user: alice, device: iphone, expires: now + 60, issued: now, join: .only(["c"])))
         let brief = try minter.token(for: alice, lifetime: .milliseconds(1), now: now)
         #expect(try refusal(brief, by: authenticator) == nil)
         auth.secret = Secret("too short".utf8)

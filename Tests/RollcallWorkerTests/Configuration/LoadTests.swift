@@ -170,7 +170,7 @@ struct LoadTests {
             ("edge.public_url", "http://a", .outOfRange),
             ("edge.public_url", "wss://", .outOfRange), ("edge.origins", "https://a.example/", .malformed),
             ("edge.origins", "**", .malformed), ("auth.mode", "JWT", .malformed), ("log.format", "xml", .malformed),
-            ("conversations.default", "", .malformed), ("typing.expiry", "9s", .outOfRange),
+            ("conversations.default", "shut", .malformed), ("typing.expiry", "9s", .outOfRange),
             ("limits.sessions", "2000000", .outOfRange), ("limits.message_rate", "0", .outOfRange),
         ])
     func wrongValues(key: String, text: String, code: ConfigurationProblem.Code) async {

@@ -22,7 +22,7 @@ extension SimulatedShard {
         case .announceReplaced(let name, let previous):
             store.announceReplaced(previous, user: name.user, device: name.device)
         case .signalTyping(let signalling):
-            store.signalTyping(signalling.signal) { [self] in answered(signalling, $0) }
+            store.signalTyping(signalling.signal, isOpen: signalling.isOpen) { [self] in answered(signalling, $0) }
         case .stopTyping(let stopping):
             store.stopTyping(stopping.stop) { [self] in answered(stopping, $0) }
         case .readRoom(let reading):

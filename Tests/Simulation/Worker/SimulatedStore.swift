@@ -62,8 +62,8 @@ struct SimulatedStore {
         commands.send(.announce, { $0.announceReplaced(previous, user: user, device: device) }) { _ in }
     }
 
-    func signalTyping(_ signal: TypingSignal, reply: @escaping Reply<TypingOutcome>) {
-        commands.send(.signalTyping, { $0.signalTyping(signal) }, reply: reply)
+    func signalTyping(_ signal: TypingSignal, isOpen: Bool, reply: @escaping Reply<TypingOutcome>) {
+        commands.send(.signalTyping, { $0.signalTyping(signal, isOpen: isOpen) }, reply: reply)
     }
 
     func stopTyping(_ stop: TypingSignal, reply: @escaping Reply<TypingStopOutcome>) {
