@@ -49,6 +49,12 @@ public struct KeyNames: Hashable, Sendable {
     /// The sessions that an incarnation holds: a set.
     public func sessions(_ incarnation: Incarnation) -> String { "\(prefix)worker:{\(incarnation)}:sessions" }
 
+    /// Who came and who went: a stream.
+    public var events: String { "\(prefix)events" }
+
+    /// What the writers and the deliverer of the events know of them: a hash.
+    public var eventsState: String { "\(prefix)events:state" }
+
     /// The claim of the incarnation that sweeps a dead one: a string.
     public func sweeper(_ incarnation: Incarnation) -> String { "\(prefix)worker:{\(incarnation)}:sweeper" }
 }

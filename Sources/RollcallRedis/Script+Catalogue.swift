@@ -11,11 +11,11 @@ extension Script {
         heartbeat, workerRead, workerForget,
         typingSignal, typingStop, room,
         membersReplace, memberSet, memberRemove, membersDelete,
-        userErase, userRevoke,
+        userErase, userRevoke, eventsErase,
     ]
 
-    static let deviceWrite = Script("device_write", after: "time", "presence_record")
-    static let sweepDevice = Script("sweep_device", after: "time", "presence_record")
+    static let deviceWrite = Script("device_write", after: "time", "events", "presence_record")
+    static let sweepDevice = Script("sweep_device", after: "time", "events", "presence_record")
     static let sweepClaim = Script("sweep_claim", after: "time")
     static let sessionsRecord = Script("sessions_record", after: "time")
 
@@ -33,8 +33,10 @@ extension Script {
     static let memberRemove = Script("member_remove", after: "time", "membership", "typing_ended")
     static let membersDelete = Script("members_delete", after: "time")
 
-    static let userErase = Script("user_erase", after: "time", "presence_record")
+    static let userErase = Script("user_erase", after: "time", "events", "presence_record")
     static let userRevoke = Script("user_revoke", after: "time")
+
+    static let eventsErase = Script("events_erase")
 
     private init(_ name: String, after shared: String...) {
         let parts = (shared + [name]).map { part -> String in
@@ -46,7 +48,8 @@ extension Script {
 
     /// In the order of `CScripts.c`.
     private static let files = [
-        "device_write", "heartbeat", "member_remove", "member_set", "members_delete", "members_replace", "membership",
+        "device_write", "events", "events_erase", "heartbeat", "member_remove", "member_set", "members_delete",
+        "members_replace", "membership",
         "presence_record", "room", "sessions_record", "sweep_claim", "sweep_device", "time", "typing_end",
         "typing_ended", "typing_set", "typing_signal", "typing_stop", "user_erase", "user_revoke", "worker_forget",
         "worker_read",

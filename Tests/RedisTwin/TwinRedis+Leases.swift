@@ -18,7 +18,9 @@ extension TwinRedis {
             leases[incarnation] = planted.contains(.leasesIgnoreSteps) ? max(end, leases[incarnation] ?? end) : end
             beats[incarnation] = time
         }
-        return LeaseSnapshot(held: held, time: time, leases: leases)
+        var reset: Int64 = 0
+        if held, case .begin(let new) = beat { reset = resetEvents(for: new) }
+        return LeaseSnapshot(held: held, time: time, leases: leases, reset: reset)
     }
 
     /// Looks up one incarnation.

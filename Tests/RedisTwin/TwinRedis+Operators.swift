@@ -15,6 +15,11 @@ extension TwinRedis {
         let version = max(record.version + 1, time.milliseconds)
         let presence = Presence(user: user, status: .offline, lastSeen: nil, updatedAt: time, version: version)
         published.append(.presence(PresenceChange(presence), devices: 0))
+        knownReset[user] = nil
+        if settings.appendsEvents {
+            if record.asWritten.status != .offline { append(presence) }
+            eraseEvents(of: user)
+        }
         return true
     }
 }

@@ -5,7 +5,16 @@ public import RollcallModel
 extension TwinRedis {
     /// Writes one decision of a session, if the order of sessions permits it.
     public mutating func write(_ write: DeviceWrite) -> DeviceWritten {
-        guard !isTooLate(write.until) else { return answer(.expired) }
+        guard !isTooLate(write.until) else {
+            if planted.contains(.appendsWithoutWriting) {
+                let status = PresenceStatus(of: [write.state].compactMap(\.self))
+                append(
+                    Presence(
+                        user: write.name.user, status: status, lastSeen: nil, updatedAt: time,
+                        version: stored(write.name.user).version + 1))
+            }
+            return answer(.expired)
+        }
         let old = stored(write.name.user).devices[write.name.device]
         let saysItWent = write.state == nil && old?.session == write.name.session
         if !saysItWent, let issued = write.issued, let revoked = revoked(write.name.user), issued < revoked {
@@ -17,7 +26,7 @@ extension TwinRedis {
         let knowsIt = old?.session == write.name.session && old?.incarnation == write.incarnation
         store(
             device, as: write.name, seen: [seen(device, until: time), seen(old, before: write)].latest,
-            wentBack: write.began != nil && !knowsIt)
+            wentBack: write.began != nil && !knowsIt, reset: write.reset)
         return answer(.written, began: began, previous: old.flatMap { previous($0, takenOverBy: write) })
     }
 
@@ -156,8 +165,13 @@ extension TwinRedis {
     /// Writes the user's record after one device changed, with the time at which the user was `seen` there, and
     /// publishes it. A change that nobody sees writes only the device, unless there is no record, or Redis may have
     /// forgotten what others saw.
-    mutating func store(_ device: DeviceRecord, as name: SessionName, seen: Timestamp?, wentBack: Bool = false) {
+    mutating func store(
+        _ device: DeviceRecord, as name: SessionName, seen: Timestamp?, wentBack: Bool = false, reset: Int64? = nil,
+        isSilent: Bool = false
+    ) {
         var record = stored(name.user)
+        let was = record.asWritten.status
+        if record.version == 0 { knownReset[name.user] = nil }
         let seenBefore = record.lastSeen.map(notAhead)
         let seenNow = [seenBefore, seen].latest
         let isVisible =
@@ -173,6 +187,12 @@ extension TwinRedis {
             published.append(
                 .presence(PresenceChange(presence), devices: record.devices.values.count { $0.state != nil }))
             expires = presence.status == .offline ? time.advanced(by: settings.retention) : nil
+            if settings.appendsEvents {
+                let isNew = reset.map { $0 != knownReset[name.user] ?? 0 } ?? false
+                if isNew { knownReset[name.user] = reset }
+                let (was, isThere) = (was != .offline, presence.status != .offline)
+                if !isSilent, was != isThere || isThere && isNew { append(presence) }
+            }
         }
         presences[name.user] = Expiring(value: record, expires: expires)
     }

@@ -51,7 +51,7 @@ extension TwinRedis {
         device.state = nil
         device.since = time
         device.lost = device.lost.map(notAhead)
-        store(device, as: name, seen: seen)
+        store(device, as: name, seen: seen, isSilent: planted.contains(.sweepsSilently))
         return .swept
     }
 

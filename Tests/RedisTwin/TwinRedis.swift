@@ -14,10 +14,16 @@ public struct TwinRedis: Hashable, Sendable {
         public var retention: Duration
         /// `typing.expiry`.
         public var typingExpiry: Duration
+        /// `events.enabled`. The twin keeps all of them.
+        public var appendsEvents: Bool
 
-        public init(retention: Duration = .seconds(30 * 86_400), typingExpiry: Duration = .seconds(3)) {
+        public init(
+            retention: Duration = .seconds(30 * 86_400), typingExpiry: Duration = .seconds(3),
+            appendsEvents: Bool = false
+        ) {
             self.retention = retention
             self.typingExpiry = typingExpiry
+            self.appendsEvents = appendsEvents
         }
     }
 
@@ -28,9 +34,13 @@ public struct TwinRedis: Hashable, Sendable {
     public var hostTime: Timestamp?
     /// Published messages, in order. The test removes them.
     public var published: [Published] = []
+    /// The life of the server's process: changes with each restart and failover.
+    public var run = 0
     /// Deliberate bugs that tests must detect.
     public var planted: Set<PlantedBug> = []
 
+    /// The field `reset` of `presence:{USER}`, of records that have it.
+    package internal(set) var knownReset: [UserID: Int64] = [:]
     /// `presence:{USER}`.
     package internal(set) var presences: [UserID: Expiring<PresenceRecord>] = [:]
     /// `revoked:{USER}`.
@@ -49,6 +59,11 @@ public struct TwinRedis: Hashable, Sendable {
     package internal(set) var sessions: [Incarnation: Set<SessionName>] = [:]
     /// `worker:{INCARNATION}:sweeper`.
     package internal(set) var sweepers: [Incarnation: Expiring<SweepClaim>] = [:]
+
+    /// `events`.
+    public internal(set) var events: [Event] = []
+    /// `events:state`: the run for which the last reset stands, and when that was.
+    package internal(set) var eventsState: TwinEventsState?
 
     public init(settings: Settings = Settings(), time: Timestamp) {
         self.settings = settings
@@ -77,6 +92,7 @@ public struct TwinRedis: Hashable, Sendable {
         empty.hostTime = hostTime
         empty.published = published
         empty.planted = planted
+        empty.run = run
         self = empty
     }
 
@@ -103,6 +119,12 @@ public enum PlantedBug: Hashable, Sendable, CaseIterable {
     case revokesByRedisClock
     /// Observers see the record's version, which background devices increment.
     case showsBackground
+    /// A sweep appends no event.
+    case sweepsSilently
+    /// A write that came too late appends an event, and changes nothing.
+    case appendsWithoutWriting
+    /// Events are not reset after Redis lost data.
+    case neverResets
 }
 
 /// The contents of `worker:{INCARNATION}:sweeper`: who sweeps, and since when.

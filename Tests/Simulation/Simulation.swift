@@ -49,6 +49,7 @@ extension World {
         Backend(self).begin()
         Operator(self).begin()
         checks.watch()
+        consumer.begin()
         let faults = Faults(in: self, until: moment(28))
         faults.plan(from: moment(3))
         run(until: moment(30))
@@ -84,6 +85,7 @@ extension World {
         run(until: agenda.now + duration)
         checks.checkIdle(since: before, rejoins: rejoins.reduce(0, +))
         checks.checkRecords()
+        consumer.check()
         checks.checkFollowed()
         checks.checkClientsRest(since: sent, rejoins: rejoins)
     }
@@ -95,6 +97,7 @@ extension World {
         for place in places.dropFirst() { place.worker?.drain() }
         run(until: agenda.now + settings.settled)
         if checks.violation == nil { checks.checkNothingIsLeft() }
+        consumer.check()
     }
 
     private func run(until end: Instant) {

@@ -53,22 +53,31 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case clientTrustsSilence = "client-trusts-silence"
     /// The real client does not report changes of its device's state to a new worker.
     case clientKeepsItsState = "client-keeps-its-state"
+    /// A sweep appends no event.
+    case sweepsSilently = "sweeps-silently"
+    /// A write that came too late appends an event.
+    case appendsWithoutWriting = "appends-without-writing"
+    /// Events are not reset after Redis lost data.
+    case neverResets = "never-resets"
 
     /// The first seed that finds it.
     public var seed: UInt64 {
         switch self {
         case .stopIgnoresOtherDevices, .readsAllAgain, .closesTalkative, .neverListens, .neverUnlists,
-            .showsBackground, .clientNeverRejoins, .clientTrustsSilence, .clientKeepsItsState:
+            .showsBackground, .clientNeverRejoins,
+            .clientTrustsSilence, .clientKeepsItsState:
             1
         case .removalWithoutRecheck, .forgetsTheRest: 2
-        case .revocationSpares, .tokenNeverExpires, .sendsAllAway: 3
+        case .revocationSpares, .tokenNeverExpires, .sendsAllAway, .appendsWithoutWriting: 3
         case .silentRefusal, .lingersForever: 7
         case .revokesByRedisClock: 10
         case .splitsByCharacter: 11
         case .ordersByClock, .leasesIgnoreSteps: 12
         case .readBeforeSubscribing: 13
         case .keyedByString: 21
+        case .neverResets: 22
         case .neverRetries: 23
+        case .sweepsSilently: 96
         case .futureTypingCounts: 117
         }
     }
@@ -82,6 +91,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .futureTypingCounts: [.futureTypingCounts]
         case .revokesByRedisClock: [.revokesByRedisClock]
         case .showsBackground: [.showsBackground]
+        case .sweepsSilently: [.sweepsSilently]
+        case .appendsWithoutWriting: [.appendsWithoutWriting]
+        case .neverResets: [.neverResets]
         default: []
         }
     }

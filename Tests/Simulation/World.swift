@@ -47,6 +47,7 @@ final class World {
     private(set) var redis: RedisServer!
     private(set) var truth: Truth!
     private(set) var checks: Checks!
+    private(set) var consumer: Consumer!
     private(set) var weather = Weather()
     var bounds = BoundCounts()
     var tokens: [Token] = []
@@ -67,6 +68,7 @@ final class World {
         users = settings.users
         conversations = settings.conversations
         names = users.flatMap { user in settings.devices.map { DeviceName(user: user, device: $0) } }.sorted()
+        consumer = Consumer(self)
         redis = RedisServer(self, planted: settings.planted?.inTwin ?? [])
         truth = Truth(self)
         checks = Checks(self)

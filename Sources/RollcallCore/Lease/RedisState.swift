@@ -29,6 +29,8 @@ struct RedisState: Sendable {
     private(set) var weakerStates = WeakerStateSchedule()
     /// The number of heartbeats that renewed the lease.
     private(set) var heartbeatCount = 0
+    /// The last reset of the events when the incarnation began.
+    private(set) var eventReset: Int64 = 0
     private var lastHeartbeat: Instant?
     private var leases = Leases()
     private let lease: Duration
@@ -85,6 +87,7 @@ struct RedisState: Sendable {
         access = .writable(incarnation, until: until)
         workerName = incarnation.name
         self.clock = clock
+        eventReset = snapshot.reset
         lastHeartbeat = now
         _ = leases.read(snapshot)
         if isFirst {

@@ -87,7 +87,9 @@ extension Shard {
         case .list(let name, let incarnation):
             let session = StoreRequest.List.Session(name: name, key: key)
             actions.append(.store(.list(.init(sessions: [session], incarnation: incarnation, until: until))))
-        case .write(let write): actions.append(.store(.write(.init(write: write, key: key))))
+        case .write(var write):
+            write.reset = redis.eventReset
+            actions.append(.store(.write(.init(write: write, key: key))))
         case .unlist(let name, let incarnation):
             actions.append(.store(.unlist(.init(name: name, incarnation: incarnation, key: key))))
         case nil: break

@@ -45,6 +45,8 @@ public struct DeviceWrite: Hashable, Sendable {
     /// When the session's token was issued. If the user's tokens were revoked since then, the write has no effect,
     /// unless it is a removal. `nil` for a session to which no revocation applies.
     public var issued: Timestamp?
+    /// ``LeaseSnapshot/reset``: a user who is there and whose record has another is told again.
+    public var reset: Int64 = 0
 
     public init(
         name: SessionName, state: DeviceState?, incarnation: Incarnation, began: Timestamp?, age: Duration,
@@ -274,6 +276,9 @@ public struct LeaseSnapshot: Hashable, Sendable {
     public var held: Bool
     public var time: Timestamp
     public var leases: [Incarnation: Timestamp]
+    /// When the last reset of the events was, as the first heartbeat of an incarnation reads it; 0 if they are off. Only a
+    /// mark: two of them are equal or not.
+    public var reset: Int64
 
     /// The incarnations whose lease had expired when this was read, sorted by name.
     public var passed: [Incarnation] {
@@ -283,9 +288,12 @@ public struct LeaseSnapshot: Hashable, Sendable {
     /// The incarnations whose lease had not expired.
     public var living: Set<Incarnation> { Set(leases.filter { $0.value >= time }.keys) }
 
-    public init(held: Bool, time: Timestamp, leases: [Incarnation: Timestamp]) {
+    public init(
+        held: Bool, time: Timestamp, leases: [Incarnation: Timestamp], reset: Int64 = 0
+    ) {
         self.held = held
         self.time = time
         self.leases = leases
+        self.reset = reset
     }
 }

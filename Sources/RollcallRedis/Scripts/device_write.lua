@@ -1,7 +1,7 @@
 -- Writes one decision of a device's session: its state, the loss of its connection, or that it is gone. The order of
 -- sessions determines whether the decision takes effect. Derives the user's presence from all of the user's devices.
 --
--- KEYS     1 presence:{USER}, also the channel, 2 revoked:{USER}
+-- KEYS     1 presence:{USER}, also the channel, 2 revoked:{USER}, 3 events (absent: events are off)
 -- ARGV     1 user, 2 device, 3 state (active, idle, background, gone), 4 incarnation,
 --          5 the session's RANDOM, 6 its MS (empty if no write of it was acknowledged yet),
 --          7 milliseconds since its connection was opened, 8 SEQ,
@@ -10,7 +10,8 @@
 --          10 the write deadline, 11 retention in milliseconds,
 --          12 when its connection was opened, by the worker's estimate of Redis time: a write that was delayed does
 --          not make the session younger, 13 when its token was issued (empty: it needs none),
---          14 the time by the clock of the worker's host, by which tokens are judged
+--          14 the time by the clock of the worker's host, by which tokens are judged,
+--          15 how many events to keep, 16 when the last reset was, as the worker's lease knows it
 -- Reply    { code, TIME, MS, version, incarnation and session (MS-RANDOM) that were replaced }
 --          written: changed and published · done: the same decision was written before
 --          late: a later decision of the session was written before
@@ -88,5 +89,6 @@ if old then
   end
 end
 
-local version = write_record(record, user, name, device, tells(old) or went_back, last_seen, retention)
+local version = write_record(record, user, name, device, tells(old) or went_back, last_seen, retention,
+  { stream = KEYS[3], keep = ARGV[15], reset = tonumber(ARGV[16]) })
 return { 'written', now, began, version, previous_incarnation, previous_session }

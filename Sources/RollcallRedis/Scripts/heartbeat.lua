@@ -1,10 +1,11 @@
 -- Claims, renews or ends a worker's lease, and returns all leases.
 --
--- KEYS     1 {workers}, 2 {workers}:INCARNATION
+-- KEYS     1 {workers}, 2 {workers}:INCARNATION, 3 events, 4 events:state (both absent: events are off)
 -- ARGV     1 mode, 2 incarnation, 3 milliseconds from now to the end of the lease, 4… fields and values of the hash
 --          begin: a first lease, refused if the incarnation exists · renew: refused if the lease has expired
 --          end: as renew, and the last of this incarnation
--- Reply    { 1 if held, 0 if refused; TIME; each incarnation, followed by the end of its lease }
+-- Reply    { 1 if held, 0 if refused; TIME; at the begin when the last reset of the events was, otherwise 0; each incarnation,
+--          followed by the end of its lease }
 
 local mode, incarnation, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
@@ -45,7 +46,37 @@ if held then
   redis.call('ZADD', KEYS[1], whole(ends[incarnation]), incarnation)
 end
 
-local reply = { held and 1 or 0, now }
+-- A reset tells readers of the events to read again whom they hold to be there. It is due once after each time in which Redis
+-- may have lost data, for which its run stands; and where a change may not have been appended: a living worker appends none,
+-- or none lives that does. A foreign key costs the reset, and nothing else.
+local function text(key, field)
+  local value = redis.pcall('HGET', key, field)
+  return type(value) == 'string' and value or nil
+end
+
+local function reset_is_due(run)
+  if text(KEYS[4], 'run') ~= run then return true end
+  local appended = false
+  for name, moment in pairs(ends) do
+    if name ~= incarnation and moment >= now then
+      if not text(KEYS[1] .. ':' .. name, 'events') then return true end
+      appended = true
+    end
+  end
+  return not appended
+end
+
+local reset = 0
+if KEYS[3] and held and mode == 'begin' then
+  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
+  if reset_is_due(run) then
+    redis.pcall('HSET', KEYS[4], 'run', run, 'reset', whole(now))
+    redis.pcall('XADD', KEYS[3], '*', 'type', 'reset', 'at', whole(now))
+  end
+  reset = tonumber(text(KEYS[4], 'reset') or 0)
+end
+
+local reply = { held and 1 or 0, now, reset }
 for name, moment in pairs(ends) do
   reply[#reply + 1] = name
   reply[#reply + 1] = whole(moment)

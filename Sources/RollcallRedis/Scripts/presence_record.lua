@@ -1,4 +1,4 @@
--- Shared by device_write, sweep_device and user_erase, after time.lua: reads and writes the hash presence:{USER}
+-- Shared by device_write, sweep_device and user_erase, after time.lua and events.lua: reads and writes the hash presence:{USER}
 -- (KEYS[1]). Fields not named here, and words after a device's sixth, belong to other versions and are kept.
 
 local GONE_KEPT = 600000 -- how long a device that is gone still counts for the order of sessions, in milliseconds
@@ -28,7 +28,7 @@ end
 
 -- Returns what is stored of the user. An absent record has no devices, was never seen, and has version 0.
 local function read_record()
-  local record = { devices = {}, last_seen = 0, version = 0 }
+  local record = { devices = {}, status = 'offline', last_seen = 0, version = 0, reset = 0 }
   local fields = redis.call('HGETALL', KEYS[1])
   for i = 1, #fields, 2 do
     local device = string.match(fields[i], '^device:(.+)$')
@@ -38,6 +38,10 @@ local function read_record()
       record.last_seen = not_ahead(number(fields[i + 1]))
     elseif fields[i] == 'version' then
       record.version = number(fields[i + 1])
+    elseif fields[i] == 'reset' then
+      record.reset = number(fields[i + 1])
+    elseif fields[i] == 'status' then
+      record.status = fields[i + 1]
     end
   end
   return record
@@ -95,8 +99,10 @@ end
 -- Writes the record of `user` after its device `name` changed to `device`, on which the user was last seen at
 -- `last_seen`, and publishes the presence. `told` says whether others may have seen the device before. A change that
 -- nobody sees writes only the device's own field, so that there is nothing to hide. A new record is written whole: Redis
--- may have lost one that others saw. Returns the record's version.
-local function write_record(record, user, name, device, told, last_seen, retention)
+-- may have lost one that others saw. `events` says where to append that the user came or went (stream, keep), and which
+-- reset was the last: who is there and was not written since is told again, since a reader may have heard of an absence that
+-- Redis has lost, or read the record while its worker seemed dead. Returns the record's version.
+local function write_record(record, user, name, device, told, last_seen, retention, events)
   record.devices[name] = device
   drop_the_long_gone(record.devices, name)
   if record.version > 0 and not told and not tells(device) and last_seen <= record.last_seen then
@@ -108,13 +114,21 @@ local function write_record(record, user, name, device, told, last_seen, retenti
   -- An emptied Redis starts again at 0, and the clock may be set back. In neither case does a version repeat.
   local version = math.max(record.version + 1, now)
 
+  local rest = last_seen > 0 and { 'last_seen', whole(last_seen) } or {}
+  if events.stream and events.reset and record.reset ~= events.reset then
+    rest[#rest + 1], rest[#rest + 2] = 'reset', whole(events.reset)
+  end
   redis.call('HSET', KEYS[1], 'status', status, 'updated_at', whole(now), 'version', whole(version),
-    'device:' .. name, printed(device), unpack(last_seen > 0 and { 'last_seen', whole(last_seen) } or {}))
+    'device:' .. name, printed(device), unpack(rest))
   if status == 'offline' then
     redis.call('PEXPIRE', KEYS[1], retention)
   else
     redis.call('PERSIST', KEYS[1])
   end
   tell(user, status, last_seen > 0 and whole(last_seen) or 'null', version, count)
+  local was, is = record.status ~= 'offline', status ~= 'offline'
+  if events.stream and (was ~= is or is and events.reset and record.reset ~= events.reset) then
+    append_status(events.stream, events.keep, user, status, version, last_seen)
+  end
   return version
 end

@@ -26,6 +26,8 @@ public struct Heartbeat: Hashable, Sendable {
     public var version: String
     /// Whether the worker is about to stop, so that no devices are sent to it.
     public var isDraining = false
+    /// Whether the worker appends to the stream of events.
+    public var appendsEvents = false
     public var figures = WorkerFigures()
 
     public init(
@@ -51,7 +53,7 @@ public struct Heartbeat: Hashable, Sendable {
         [
             "host", .string(host), "pid", .integer(Int64(pid)), "edge", .string(edge), "started_at", .time(startedAt),
             "sessions", .integer(Int64(sessions)), "version", .string(version), "format", .integer(Self.format),
-        ] + (isDraining ? ["draining", 1] : []) + figureFields
+        ] + (isDraining ? ["draining", 1] : []) + (appendsEvents ? ["events", 1] : []) + figureFields
     }
 
     private var figureFields: [RedisCommand.Argument] {
@@ -82,8 +84,11 @@ extension Store {
             case .renew: ("renew", beat.lease)
             case .end(let after): ("end", after)
             }
+        let events = settings.keptEvents == nil ? [] : [names.events, names.eventsState]
+        var beat = beat
+        beat.appendsEvents = !events.isEmpty
         call(
-            .heartbeat, keys: [names.workers, names.worker(beat.incarnation)],
+            .heartbeat, keys: [names.workers, names.worker(beat.incarnation)] + events,
             arguments: [.string(mode), .string(beat.incarnation.name.string), .milliseconds(lease)] + beat.fields,
             reply: reply, read: LeaseSnapshot.init)
     }
@@ -132,16 +137,16 @@ extension Store {
 
 extension LeaseSnapshot {
     fileprivate init?(_ value: RedisValue) {
-        guard let parts = value.array, parts.count >= 2, let held = parts[0].integer, let time = parts[1].time else {
-            return nil
-        }
+        guard let parts = value.array, parts.count >= 3, let held = parts[0].integer, let time = parts[1].time,
+            let reset = parts[2].integer
+        else { return nil }
         var leases: [Incarnation: Timestamp] = [:]
-        for index in stride(from: 2, to: parts.count - 1, by: 2) {
+        for index in stride(from: 3, to: parts.count - 1, by: 2) {
             // Members that are not a name with a time are foreign and ignored.
             guard let name = parts[index].text, let end = parts[index + 1].time else { continue }
             leases[Incarnation(name: name)] = end
         }
-        self.init(held: held == 1, time: time, leases: leases)
+        self.init(held: held == 1, time: time, leases: leases, reset: reset)
     }
 }
 

@@ -55,12 +55,38 @@ extension Store {
             RedisCommand.Argument.string($0.key.name.string)
         }
         call(
-            .userErase, keys: [names.presence(user)], arguments: [.string(user.text)] + dead,
+            .userErase, keys: keys(names.presence(user)),
+            arguments: [.string(user.text), .integer(Int64(settings.keptEvents ?? 0))] + dead,
             reply: { result in
                 guard case .success(true) = result else { return reply(result) }
-                self.strike(report) { reply($0.map { true }) }
+                self.strike(report) { struck in
+                    guard case .success = struck, self.settings.keptEvents != nil else {
+                        return reply(struck.map { true })
+                    }
+                    self.eraseEvents(of: user, from: "+", met: 0) { reply($0.map { true }) }
+                }
             }
         ) { $0.integer.map { $0 == 1 } }
+    }
+
+    /// Removes the user's events but the last. Goes on from step to step, since the stream may be long.
+    private func eraseEvents(
+        of user: UserID, from id: RedisCommand.Argument, met: RedisCommand.Argument, reply: @escaping Reply<Void>
+    ) {
+        let taken: Reply<(next: String, met: Int64)> = { result in
+            switch result {
+            case .success(let step) where step.next.isEmpty: reply(.success(()))
+            case .success(let step):
+                self.eraseEvents(of: user, from: .string(step.next), met: .integer(step.met), reply: reply)
+            case .failure(let error): reply(.failure(error))
+            }
+        }
+        call(.eventsErase, keys: [names.events], .string(user.text), id, met, reply: taken) {
+            guard let parts = $0.array, parts.count == 2, let next = parts[0].text, let met = parts[1].integer else {
+                return nil
+            }
+            return (next.string, met)
+        }
     }
 
     private func strike(_ report: UserReport, reply: @escaping Reply<Void>) {

@@ -7,14 +7,18 @@ extension Store {
     /// cannot be written, and a removal has nothing to do.
     public func write(_ write: DeviceWrite, reply: @escaping Reply<DeviceWritten>) {
         let nothingThere = DeviceWritten(outcome: .done, time: write.opened, began: nil, previous: nil)
-        call(
-            .deviceWrite, keys: [names.presence(write.name.user), names.revoked(write.name.user)],
+        var arguments: [RedisCommand.Argument] = [
             .string(write.name.user.text), .string(write.name.device.text), .string(write.state?.rawValue ?? "gone"),
             .string(write.incarnation.name.string), .string(write.name.session.random.string),
             write.began.map { .time($0) } ?? "", .milliseconds(write.age), .integer(write.sequence),
             .time(orZero: write.lost), .time(write.until), .milliseconds(settings.retention), .time(write.opened),
             write.issued.map { .time($0) } ?? "",
             write.issued == nil ? "" : .time(.hostTime),
+        ]
+        if let kept = settings.keptEvents { arguments += [.integer(Int64(kept)), .integer(write.reset)] }
+        call(
+            .deviceWrite, keys: keys(names.presence(write.name.user), names.revoked(write.name.user)),
+            arguments: arguments,
             reply: { reply(write.state == nil ? $0.orForeign(nothingThere) : $0) }, read: DeviceWritten.init)
     }
 

@@ -47,11 +47,14 @@ extension Store {
         _ session: SessionName, of dead: Incarnation, lastBeat: Timestamp?, until: Timestamp,
         reply: @escaping Reply<SweepOutcome>
     ) {
+        let kept = settings.keptEvents.map { [RedisCommand.Argument.integer(Int64($0))] } ?? []
         call(
-            .sweepDevice, keys: [names.presence(session.user)],
-            .string(session.user.text), .string(session.device.text), .string(dead.name.string),
-            .string(session.session.random.string), .time(orZero: lastBeat), .time(until),
-            .milliseconds(settings.retention), reply: { reply($0.orForeign(.kept)) }
+            .sweepDevice, keys: keys(names.presence(session.user)),
+            arguments: [
+                .string(session.user.text), .string(session.device.text), .string(dead.name.string),
+                .string(session.session.random.string), .time(orZero: lastBeat), .time(until),
+                .milliseconds(settings.retention),
+            ] + kept, reply: { reply($0.orForeign(.kept)) }
         ) { $0.array?.first?.text.flatMap(SweepOutcome.init(word:)) }
     }
 

@@ -17,14 +17,17 @@ public final class Store {
         public var retention: Duration
         /// `typing.expiry`: the longest duration of one typing signal.
         public var typingExpiry: Duration
+        /// `events.keep`: how many events to keep; `nil` if they are off.
+        public var keptEvents: Int?
 
         public init(
             names: KeyNames = KeyNames(), retention: Duration = .seconds(30 * 86_400),
-            typingExpiry: Duration = .seconds(3)
+            typingExpiry: Duration = .seconds(3), keptEvents: Int? = nil
         ) {
             self.names = names
             self.retention = retention
             self.typingExpiry = typingExpiry
+            self.keptEvents = keptEvents
         }
     }
 
@@ -37,6 +40,9 @@ public final class Store {
     }
 
     public var names: KeyNames { settings.names }
+
+    /// These keys and, for a script that appends to it, the stream of events.
+    func keys(_ keys: String...) -> [String] { settings.keptEvents == nil ? keys : keys + [names.events] }
 
     /// Calls a script and decodes its reply. A reply that `read` cannot decode is a protocol error.
     func call<Value>(

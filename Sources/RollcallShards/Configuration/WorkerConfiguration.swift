@@ -17,6 +17,7 @@ public struct WorkerConfiguration: Sendable {
     public var presence = Presence()
     public var typing = Typing()
     public var conversations = Conversations()
+    public var events = Events()
     public var limits = Limits()
     public var log = Log()
 
@@ -174,6 +175,13 @@ public struct WorkerConfiguration: Sendable {
 
     /// Whether conversations without members are open to sessions whose token has no claim `join`.
     package var isOpenByDefault: Bool { (conversations.default ?? (auth.mode == .jwt ? .closed : .open)) == .open }
+
+    public struct Events: Sendable {
+        /// Whether workers append to the stream `events` who came and who went. All workers should say the same.
+        public var enabled = false
+        /// About how many entries the stream keeps.
+        public var keep = 100_000
+    }
 
     public struct Limits: Sendable {
         /// Sessions on this worker.

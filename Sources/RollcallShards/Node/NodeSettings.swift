@@ -29,7 +29,8 @@ package struct NodeSettings: Sendable {
         if let password = configuration.redis.password { redis.password = password.text }
         store = Store.Settings(
             names: KeyNames(prefix: configuration.redis.prefix), retention: configuration.presence.retention,
-            typingExpiry: configuration.typing.expiry)
+            typingExpiry: configuration.typing.expiry,
+            keptEvents: configuration.events.enabled ? configuration.events.keep : nil)
         shard = ShardSettings()
         shard.typing.expiry = configuration.typing.expiry
         shard.typing.throttle = configuration.typing.throttle

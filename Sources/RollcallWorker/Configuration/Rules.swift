@@ -65,7 +65,7 @@ extension WorkerConfiguration {
     }
 
     private static let rules: [Rule] =
-        redisRules + timeRules + pairRules + addressRules + tokenRules + authRules + limitRules
+        redisRules + eventRules + timeRules + pairRules + addressRules + tokenRules + authRules + limitRules
 
     private static let redisRules: [Rule] = [
         Rule(.malformed, "redis.url") { configuration in
@@ -100,6 +100,13 @@ extension WorkerConfiguration {
         },
         onlyUnderTLS("redis.authority", \.redis.authority), onlyUnderTLS("redis.certificate", \.redis.certificate),
         onlyUnderTLS("redis.server_name", \.redis.serverName),
+    ]
+
+    private static let eventRules: [Rule] = [
+        Rule(.inconsistent, "events.enabled", "redis.url") {
+            $0.events.enabled && $0.redis.deployment?.isCluster == true
+                ? "events are not there yet for a Redis Cluster: use one server or Sentinel, or leave them off" : nil
+        }
     ]
 
     /// If TLS is prepared but not requested, the worker reports that before it sends anything unencrypted.

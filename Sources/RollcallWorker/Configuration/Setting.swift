@@ -91,6 +91,18 @@ extension Setting {
             isAllowed: { range.contains($0[keyPath: path]) })
     }
 
+    static func flag(_ key: String, _ path: Path<Bool>) -> Setting {
+        Setting(
+            key: key, expected: "true or false",
+            read: { text, configuration in
+                guard text == "true" || text == "false" else { return false }
+                configuration[keyPath: path] = text == "true"
+                return true
+            },
+            show: { String($0[keyPath: path]) },
+            isAllowed: { _ in true })
+    }
+
     static func duration(_ key: String, _ path: Path<Duration>, in range: ClosedRange<Duration>) -> Setting {
         let (lower, upper) = (DurationText.text(range.lowerBound), DurationText.text(range.upperBound))
         return Setting(

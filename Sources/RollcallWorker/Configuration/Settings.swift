@@ -10,7 +10,7 @@ import RollcallShards
 extension WorkerConfiguration {
     static let settings: [Setting] =
         redisSettings + workerSettings + edgeSettings + adminSettings + authSettings + presenceSettings
-        + typingSettings + limitsSettings + logSettings
+        + typingSettings + eventsSettings + limitsSettings + logSettings
 
     private static let redisSettings: [Setting] = [
         .text(
@@ -102,6 +102,11 @@ extension WorkerConfiguration {
         .duration("typing.coalesce", \.typing.coalesce, in: .zero...(.seconds(2))),
         .number("typing.names", \.typing.names, in: 0...100),
         .optionalChoice("conversations.default", \.conversations.default),
+    ]
+
+    private static let eventsSettings: [Setting] = [
+        .flag("events.enabled", \.events.enabled),
+        .number("events.keep", \.events.keep, in: 1000...10_000_000),
     ]
 
     private static let limitsSettings: [Setting] = [

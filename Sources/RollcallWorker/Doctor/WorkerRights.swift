@@ -150,7 +150,7 @@ struct WorkerRights: Sendable {
             names.typing(Self.conversation), names.typing(Self.conversation, Self.user), names.presence(Self.user),
             names.members(Self.conversation), names.workers, names.worker(Self.incarnation),
             names.sessions(Self.incarnation), names.sweeper(Self.incarnation), names.revoked(Self.user),
-        ]
+        ] + (isOfCluster ? [] : [names.events, names.eventsState])
     }
 
     private func channels(_ names: KeyNames) -> [String] {
@@ -187,7 +187,9 @@ extension WorkerRights {
     /// of slots instead.
     private var others: [Form] {
         Self.everywhere
-            + (isOfCluster ? [("cluster|info", []), ("cluster|slots", []), ("asking", [])] : [("select", ["0"])])
+            + (isOfCluster
+                ? [("cluster|info", []), ("cluster|slots", []), ("asking", [])]
+                : [("select", ["0"]), ("info", ["server"])])
     }
 
     /// `multi` and `discard` let a worker check its rights without executing anything.
@@ -200,8 +202,14 @@ extension WorkerRights {
     /// it, no connection gets as far as the check.
     private static let underSentinels = ["role"]
 
-    /// On a cluster, the audit does not read the session list: it is on the same primary as the leases.
-    private var onKeys: [Form] { Self.everyOnKeys.filter { !isOfCluster || $0.name != "sismember" } }
+    /// On a cluster, the audit does not read the session list: it is on the same primary as the leases. And there are no
+    /// events.
+    private var onKeys: [Form] { Self.everyOnKeys + (isOfCluster ? [] : Self.onlyOnOneServer) }
+
+    private static let onlyOnOneServer: [Form] = [
+        ("sismember", [""]), ("xadd", ["*", "", ""]), ("xdel", ["1"]), ("xrange", ["-", "+"]),
+        ("xrevrange", ["+", "-"]),
+    ]
 
     private static let everyOnKeys: [Form] = [
         ("exists", []), ("del", []), ("unlink", []), ("persist", []), ("pexpire", ["1"]), ("pexpireat", ["1"]),
@@ -209,7 +217,7 @@ extension WorkerRights {
         ("hdel", [""]), ("hexists", [""]), ("hget", [""]), ("hgetall", []), ("hlen", []),
         ("hmget", [""]), ("hscan", ["0"]),
         ("hset", ["", ""]), ("hsetnx", ["", ""]),
-        ("sadd", [""]), ("sismember", [""]), ("srandmember", ["1"]), ("srem", [""]),
+        ("sadd", [""]), ("srandmember", ["1"]), ("srem", [""]),
         ("zadd", ["1", ""]), ("zrange", ["0", "-1"]), ("zrangebyscore", ["0", "1"]), ("zrem", [""]),
         ("zremrangebyscore", ["0", "1"]), ("zrevrange", ["0", "0"]), ("zscore", [""]),
     ]

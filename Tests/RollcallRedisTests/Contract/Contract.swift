@@ -32,7 +32,7 @@ protocol Contract: Sendable {
 /// A key as `redis-cli` would show it.
 struct StoredKey: Hashable {
     enum Kind: String, Hashable {
-        case string, hash, set, zset
+        case string, hash, set, zset, stream
     }
 
     var kind: Kind

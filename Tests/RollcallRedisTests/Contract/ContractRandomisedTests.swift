@@ -15,7 +15,8 @@ import Testing
             // Short and long times for everything that expires.
             let settings = TwinRedis.Settings(
                 retention: [.milliseconds(150), .seconds(60)].randomElement(using: &random)!,
-                typingExpiry: [.milliseconds(100), .milliseconds(250), .seconds(60)].randomElement(using: &random)!)
+                typingExpiry: [.milliseconds(100), .milliseconds(250), .seconds(60)].randomElement(using: &random)!,
+                appendsEvents: Bool.random(using: &random))
             let both = try await SideBySide(settings)
             var calls = RandomCalls(random: SeededGenerator(seed: random.next()))
             for user in [alice, bob] { try await both.plant(calls.inheritance(of: user, at: both.time())) }
@@ -97,7 +98,7 @@ private struct RandomCalls {
         // An age with which the hello may be in the same millisecond as the start of another session.
         let tie = pick(others).began.map { now.since($0) } ?? .zero
         let off = Duration.milliseconds(pick([0, 0, 0, -1, 1]))
-        let write = DeviceWrite(
+        var write = DeviceWrite(
             name: attempt.name, state: pick([.active, .active, .idle, .background, nil]),
             incarnation: pick(workers), began: chance(30) ? nil : attempt.began?.advanced(by: off),
             age: pick([.zero, .milliseconds(3), .milliseconds(500), .seconds(5), tie]),
@@ -105,6 +106,7 @@ private struct RandomCalls {
             sequence: max(0, attempt.sequence + pick([1, 1, 1, 1, 2, 0, -1])),
             lost: pick([nil, nil, nil, now.advanced(by: .milliseconds(-200)), now.advanced(by: .seconds(1))]),
             until: now.advanced(by: .milliseconds(pick([50_000, 50_000, 50_000, 50_000, -1, 0, 1, 63_000]))))
+        write.reset = Int64(pick([0, 0, 1, 2]))
         let written = try await redis.write(write)
         guard written.outcome == .written else { return }
         attempts[index].began = written.began

@@ -13,6 +13,11 @@ extension StoreUnderTest {
           hash = function(key) return redis.call('HGETALL', key) end,
           set = function(key) return redis.call('SMEMBERS', key) end,
           zset = function(key) return redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end,
+          stream = function(key)
+            local entries = redis.call('XRANGE', key, '-', '+')
+            for i, entry in ipairs(entries) do entries[i] = table.concat(entry[2], ' ') end
+            return entries
+          end,
         }
         local dump = {}
         for _, key in ipairs(redis.call('KEYS', '*')) do
@@ -48,9 +53,11 @@ extension StoreUnderTest {
         // Redis does not return the exact time of a claim.
         case .string where key.hasSuffix(":sweeper"): values.map { String($0.prefix { $0 != " " }) }
         case .string, .set: values.sorted()
+        case .stream: values
         case .hash, .zset:
             stride(from: 0, to: values.count, by: 2)
                 .filter { !key.hasPrefix("\(KeyNames().workers):") || values[$0] == "beat" }
+                .filter { key != KeyNames().eventsState || values[$0] != "run" }
                 .map { "\(values[$0])=\(values[$0 + 1])" }.sorted()
         }
     }
@@ -61,7 +68,8 @@ extension TwinRedis {
     func keys(_ names: KeyNames) -> [String: StoredKey] {
         var keys: [String: StoredKey] = [:]
         for (user, record) in presences {
-            keys[names.presence(user)] = stored(.hash, record) { $0.fields }
+            let reset = knownReset[user].map { ["reset=\($0)"] } ?? []
+            keys[names.presence(user)] = stored(.hash, record) { $0.fields + reset }
         }
         for (user, revoked) in revocations {
             keys[names.revoked(user)] = stored(.string, revoked) { ["\($0.milliseconds)"] }
@@ -79,6 +87,10 @@ extension TwinRedis {
         for (conversation, members) in memberNames {
             keys[names.members(conversation)] = stored(.hash, members.map { "\($0)=\($1)" } + ["{managed}=1"])
         }
+        if !events.isEmpty {
+            keys[names.events] = StoredKey(kind: .stream, content: events.map(\.text), expires: nil)
+        }
+        if let eventsState { keys[names.eventsState] = stored(.hash, ["reset=\(eventsState.reset)"]) }
         return keys.merging(workerKeys(names)) { key, _ in key }
     }
 
@@ -122,5 +134,17 @@ extension PresenceRecord {
     /// The fields and values of the hash, for `HSET`.
     var hash: [String] {
         fields.flatMap { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+    }
+}
+
+extension Event {
+    /// The fields of the entry, as scripts write it.
+    fileprivate var text: String {
+        switch content {
+        case .reset: "type reset at \(at.milliseconds)"
+        case .status(let presence):
+            "user \(presence.user) status \(presence.status.rawValue) version \(presence.version) at \(at.milliseconds)"
+                + (presence.lastSeen.map { " last_seen \($0.milliseconds)" } ?? "")
+        }
     }
 }

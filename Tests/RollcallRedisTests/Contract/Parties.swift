@@ -16,7 +16,8 @@ final class RealRedis: Contract {
         clock = try SettableClock.isAvailable ? SettableClock() : nil
         store = try await StoreUnderTest(
             settings: Store.Settings(
-                retention: settings.retention, typingExpiry: settings.typingExpiry), clock: clock)
+                retention: settings.retention, typingExpiry: settings.typingExpiry,
+                keptEvents: settings.appendsEvents ? 100_000 : nil), clock: clock)
         listener = try await Overhearing(store.redis)
     }
 

@@ -18,13 +18,16 @@ final class RedisServer {
     /// What arrived while it was suspended.
     private var waiting: [() -> Void] = []
     private var isAsleep = false
+    /// How often the process was started.
+    private var lives = 1
 
     private static let start = Timestamp(milliseconds: 1_784_600_000_000)
 
     init(_ world: World, planted: Set<RedisTwin.PlantedBug>) {
         self.world = world
-        twin = TwinRedis(time: Self.start)
+        twin = TwinRedis(settings: .init(appendsEvents: true), time: Self.start)
         twin.planted = planted
+        twin.run = lives
     }
 
     /// Its clock, which may have been set.
@@ -102,6 +105,7 @@ final class RedisServer {
         let value = body(&twin)
         let published = twin.published
         twin.published = []
+        world.consumer.appended(to: &twin, with: published)
         for message in published { publish(message) }
         return value
     }
@@ -140,6 +144,7 @@ final class RedisServer {
     /// Restarts the server with these data. Only the members survive, since an operator restores them from a backup.
     func start(with data: Copy?) {
         isUp = true
+        lives += 1
         replaceData(with: data)
     }
 
@@ -152,6 +157,8 @@ final class RedisServer {
         twin.time = time
         if let data { twin = data.twin } else { twin.flush() }
         twin.planted = planted
+        twin.run = lives
+        world.consumer.dataReplaced(in: twin)
         change { twin in
             for (conversation, names) in members where twin.members(of: conversation) != names {
                 twin.setMembers(names, of: conversation)

@@ -1,0 +1,55 @@
+// The stream of events, which device_write, sweep_device, user_erase and heartbeat append to.
+
+public import RollcallModel
+
+/// The hash `events:state`.
+package struct TwinEventsState: Hashable, Sendable {
+    /// The server's run for which the last reset stands.
+    package var run: Int
+    package var reset: Int64
+}
+
+extension TwinRedis {
+    /// Appends that a user came or went; first a reset if there is no stream.
+    mutating func append(_ presence: Presence) {
+        if events.isEmpty { append(.reset) }
+        append(.status(presence))
+    }
+
+    private mutating func append(_ content: Event.Content) {
+        let (last, now) = (events.last?.id ?? .start, UInt64(time.milliseconds))
+        let id =
+            now > last.milliseconds
+            ? EventID(milliseconds: now, number: 0)
+            : EventID(milliseconds: last.milliseconds, number: last.number + 1)
+        events.append(Event(id: id, content: content, at: time))
+    }
+
+    /// What a reader gets, in one piece.
+    public func events(after cursor: EventID) -> EventsPage {
+        let bounds = events.first.flatMap { first in events.last.map { first.id...$0.id } }
+        return EventsPage(
+            after: cursor, bounds: bounds, entries: events.filter { $0.id > cursor }, oldest: events, at: time)
+    }
+
+    /// A new incarnation holds its lease: appends a reset if Redis may have lost data, or nobody else appends.
+    ///
+    /// - Returns: when the last reset was.
+    mutating func resetEvents(for incarnation: Incarnation) -> Int64 {
+        guard settings.appendsEvents else { return 0 }
+        let others = leases.contains { $0.key != incarnation && $0.value >= time }
+        if eventsState?.run != run || !others, !planted.contains(.neverResets) {
+            eventsState = TwinEventsState(run: run, reset: time.milliseconds)
+            append(.reset)
+        }
+        return eventsState?.reset ?? 0
+    }
+
+    /// Removes a user's entries but the newest.
+    mutating func eraseEvents(of user: UserID) {
+        let all = events.indices.filter {
+            if case .status(let presence) = events[$0].content { presence.user == user } else { false }
+        }
+        for index in all.dropLast().reversed() { events.remove(at: index) }
+    }
+}
