@@ -206,6 +206,8 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
                 { [["SADD", "worker:{dead.1}:sessions", "\($0) b c", "a b \($0)"], dead] }
             ),
             ("worker:{INCARNATION}:sweeper", nil, { [["SET", "worker:{dead.1}:sweeper", $0, "PX", "500"], dead] }),
+            ("events", nil, { [["XADD", "events", "MAXLEN", "10", "*", "user", $0]] }),
+            ("events:state", nil, { [["HSET", "events:state", "run", $0]] }),
         ]
         // Three times that is about what an argument of redis-cli can have.
         return places.map { CostlyPlace(.key, $0, 40_000, .redis(read: $1, $2)) }
