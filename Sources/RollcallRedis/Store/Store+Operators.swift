@@ -81,7 +81,10 @@ extension Store {
             case .failure(let error): reply(.failure(error))
             }
         }
-        call(.eventsErase, keys: [names.events], .string(user.text), id, met, reply: taken) {
+        call(
+            .eventsErase, keys: [names.events], .string(user.text), id, met,
+            reply: { taken($0.orForeign(("", 0))) }
+        ) {
             guard let parts = $0.array, parts.count == 2, let next = parts[0].text, let met = parts[1].integer else {
                 return nil
             }

@@ -30,7 +30,8 @@ package struct NodeSettings: Sendable {
         store = Store.Settings(
             names: KeyNames(prefix: configuration.redis.prefix), retention: configuration.presence.retention,
             typingExpiry: configuration.typing.expiry,
-            keptEvents: configuration.events.enabled ? configuration.events.keep : nil)
+            // On a cluster, the stream and a record are in different slots, which no script can write.
+            keptEvents: configuration.events.enabled && !redis.isCluster ? configuration.events.keep : nil)
         shard = ShardSettings()
         shard.typing.expiry = configuration.typing.expiry
         shard.typing.throttle = configuration.typing.throttle

@@ -93,6 +93,9 @@ import Testing
         try await store.command("SET", "events:state", "something else")
         #expect(try await store.beat(.begin, w1).held)
         #expect(try await store.write(Session("aa").says(.active, 1)).outcome == .written)
+        #expect(try await store.write(Session("aa").says(nil, 2)).outcome == .written)
+        let report = try await store.call { $0.report(on: alice, own: w1, reply: $1) }
+        #expect(try await store.call { $0.erase(report, reply: $1) })
     }
 }
 

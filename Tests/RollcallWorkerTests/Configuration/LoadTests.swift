@@ -180,6 +180,15 @@ struct LoadTests {
         #expect(problems.first?.origin == .flag)
     }
 
+    @Test("events are refused on a cluster, which has none yet")
+    func eventsOfACluster() async throws {
+        let cluster = ["redis.url": "redis+cluster://127.0.0.1:7001", "events.enabled": "true"]
+        #expect(await problems(insecure.merging(cluster) { $1 }).map(\.key) == ["events.enabled"])
+        let one = ["events.enabled": "true", "events.keep": "5000"]
+        let loaded = try WorkerConfiguration.load(environment: [:], overrides: insecure.merging(one) { $1 })
+        #expect(loaded.events.enabled && loaded.events.keep == 5000)
+    }
+
     @Test("one wrong value is reported once, and not again by rules that use it")
     func noEcho() async {
         let problems = await problems(["auth.mode": "insecure", "worker.heartbeat": "soon", "worker.lease": "1s"])

@@ -10,8 +10,8 @@ final class Consumer {
     private unowned let world: World
     private var cursor = EventID.start
     private var shown: [UserID: Presence] = [:]
-    /// Whom it has to read again since a reset.
-    private var unclear: Set<UserID> = []
+    /// The last entry that was checked as it was appended.
+    private var checked = EventID.start
 
     init(_ world: World) {
         self.world = world
@@ -26,21 +26,21 @@ final class Consumer {
     }
 
     /// Checks each entry as it is appended: one was published with it, and nothing else says that a user came or went.
-    func appended(to twin: inout TwinRedis, with published: [Published]) {
+    func appended(to events: [Event], with published: [Published]) {
         let told = published.compactMap { if case .presence(let change, _) = $0 { change.presence } else { nil } }
-        for event in twin.events.dropFirst(appended) {
+        for event in events.reversed().prefix(while: { $0.id > checked }) {
             guard case .status(let presence) = event.content, !told.contains(presence) else { continue }
             world.checks.fail("events", "\(presence.user) is \(presence.status) for the backends and for nobody else")
         }
-        appended = twin.events.count
+        checked = events.last?.id ?? checked
     }
-    private var appended = 0
 
     /// Redis holds other data: entries may be missing, or stand again.
-    func dataReplaced(in twin: TwinRedis) { appended = twin.events.count }
+    func dataReplaced(by events: [Event]) { checked = events.last?.id ?? .start }
 
     private func follow() {
         let page = world.redis.change { $0.events(after: cursor) }
+        var unclear: Set<UserID> = []
         for event in page.events {
             world.trace.note("backend", "reads \(event.text)")
             switch event.content {
@@ -51,7 +51,7 @@ final class Consumer {
             }
         }
         cursor = page.next
-        readAgain()
+        for user in unclear.sorted() { readAgain(user) }
     }
 
     private func take(_ presence: Presence) {
@@ -60,14 +60,10 @@ final class Consumer {
     }
 
     /// What is stored, which is what entries tell: devices of dead workers count until they are swept.
-    private func readAgain() {
-        guard !unclear.isEmpty else { return }
-        for user in unclear.sorted() {
-            let presence = world.redis.change { $0.record(of: user) }.asWritten
-            world.trace.note("backend", "finds \(user) \(presence.status) at \(presence.version)")
-            take(presence)
-        }
-        unclear = []
+    private func readAgain(_ user: UserID) {
+        let presence = world.redis.change { $0.record(of: user) }.asWritten
+        world.trace.note("backend", "finds \(user) \(presence.status) at \(presence.version)")
+        take(presence)
     }
 
     /// Checks that it holds for each user whether they are there.

@@ -105,7 +105,7 @@ final class RedisServer {
         let value = body(&twin)
         let published = twin.published
         twin.published = []
-        world.consumer.appended(to: &twin, with: published)
+        world.consumer.appended(to: twin.events, with: published)
         for message in published { publish(message) }
         return value
     }
@@ -158,7 +158,7 @@ final class RedisServer {
         if let data { twin = data.twin } else { twin.flush() }
         twin.planted = planted
         twin.run = lives
-        world.consumer.dataReplaced(in: twin)
+        world.consumer.dataReplaced(by: twin.events)
         change { twin in
             for (conversation, names) in members where twin.members(of: conversation) != names {
                 twin.setMembers(names, of: conversation)

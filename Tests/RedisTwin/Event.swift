@@ -1,4 +1,6 @@
-// What an app's own servers are told: who came and who went.
+// What an app's own servers read from the stream of events: who came and who went.
+
+public import RollcallModel
 
 /// An entry of the stream of events.
 ///
@@ -22,7 +24,7 @@ public struct Event: Hashable, Sendable {
     }
 }
 
-/// The place of an entry in a stream of Redis, `MILLISECONDS-NUMBER`. Text without a number means number 0.
+/// The place of an entry in a stream of Redis, `MILLISECONDS-NUMBER`.
 public struct EventID: Hashable, Comparable, Sendable, CustomStringConvertible {
     public var milliseconds: UInt64
     public var number: UInt64
@@ -32,19 +34,6 @@ public struct EventID: Hashable, Comparable, Sendable, CustomStringConvertible {
 
     public init(milliseconds: UInt64, number: UInt64) {
         (self.milliseconds, self.number) = (milliseconds, number)
-    }
-
-    /// - Returns: `nil` if the text is no ID.
-    public init?(_ text: ByteString) {
-        let parts = text.parts(at: "-")
-        guard parts.count <= 2, text.utf8.count <= 41, let milliseconds = Self.digits(parts[0]),
-            let number = parts.count == 2 ? Self.digits(parts[1]) : 0
-        else { return nil }
-        self.init(milliseconds: milliseconds, number: number)
-    }
-
-    private static func digits(_ text: ByteString) -> UInt64? {
-        text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? UInt64(text.string) : nil
     }
 
     public var description: String { "\(milliseconds)-\(number)" }
@@ -81,22 +70,5 @@ public struct EventsPage: Hashable, Sendable {
             return
         }
         self.init(events: entries, next: entries.last?.id ?? cursor)
-    }
-}
-
-extension Event: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("at", at)
-            json.field("id", "\(id)")
-            switch content {
-            case .status(let presence):
-                json.field("last_seen", presence.lastSeen)
-                json.field("status", presence.status)
-                json.field("user", presence.user)
-                json.field("version", presence.version)
-            case .reset: json.field("type", "reset")
-            }
-        }
     }
 }
