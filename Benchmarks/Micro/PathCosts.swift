@@ -43,7 +43,9 @@ private func measureSignal(_ bench: inout Bench) {
         guard let request = text.withUnsafeBytes({ try? codec.request(from: $0) }),
             case .store(.signalTyping(let signalling))? = stage.received(request, on: alice).first
         else { preconditionFailure("the signal is not passed on") }
-        store.signalTyping(signalling.signal, isOpen: signalling.isOpen) { if case .success(.typing) = $0 { outcomes += 1 } }
+        store.signalTyping(signalling.signal, isOpen: signalling.isOpen) {
+            if case .success(.typing) = $0 { outcomes += 1 }
+        }
         let before = outcomes
         connection.connection.feed(reply)
         guard outcomes == before + 1 else { preconditionFailure("the command was not sent") }

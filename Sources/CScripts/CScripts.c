@@ -5,6 +5,7 @@
 static const unsigned char lua_script_texts[] = {
 #embed "../RollcallRedis/Scripts/device_write.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/events.lua" suffix(, 0,)
+#embed "../RollcallRedis/Scripts/events_claim.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/events_erase.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/heartbeat.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/member_remove.lua" suffix(, 0,)

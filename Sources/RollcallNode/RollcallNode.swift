@@ -38,7 +38,7 @@ public import ServiceLifecycle
 /// before it creates the node. In a service group, list the node before the services that use it, so that it stops
 /// after them.
 public final class RollcallNode: Service {
-    private let node: Node
+    let node: Node
     private let local: LocalEdge
     private let group: any EventLoopGroup
     private let clients = NIOLockedValueBox(Flock())
@@ -125,6 +125,10 @@ public final class RollcallNode: Service {
 // Requests to Redis, outside of any client's session.
 extension RollcallNode: NodeAccess {
     public func presence(of users: [UserID]) async throws -> [Presence] { try await node.presence(of: users) }
+
+    public func storedPresence(of users: [UserID]) async throws -> [Presence] {
+        try await node.storedPresence(of: users)
+    }
 
     public func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing {
         try await node.typing(in: conversation)

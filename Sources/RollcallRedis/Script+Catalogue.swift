@@ -11,7 +11,7 @@ extension Script {
         heartbeat, workerRead, workerForget,
         typingSignal, typingStop, room,
         membersReplace, memberSet, memberRemove, membersDelete,
-        userErase, userRevoke, eventsErase,
+        userErase, userRevoke, eventsErase, eventsClaim,
     ]
 
     static let deviceWrite = Script("device_write", after: "time", "events", "presence_record")
@@ -37,6 +37,7 @@ extension Script {
     static let userRevoke = Script("user_revoke", after: "time")
 
     static let eventsErase = Script("events_erase")
+    static let eventsClaim = Script("events_claim", after: "time")
 
     private init(_ name: String, after shared: String...) {
         let parts = (shared + [name]).map { part -> String in
@@ -48,10 +49,10 @@ extension Script {
 
     /// In the order of `CScripts.c`.
     private static let files = [
-        "device_write", "events", "events_erase", "heartbeat", "member_remove", "member_set", "members_delete",
-        "members_replace", "membership",
-        "presence_record", "room", "sessions_record", "sweep_claim", "sweep_device", "time", "typing_end",
-        "typing_ended", "typing_set", "typing_signal", "typing_stop", "user_erase", "user_revoke", "worker_forget",
-        "worker_read",
+        "device_write", "events", "events_claim", "events_erase", "heartbeat", "member_remove", "member_set",
+        "members_delete", "members_replace", "membership", "presence_record", "room", "sessions_record", "sweep_claim",
+        "sweep_device", "time", "typing_end", "typing_ended", "typing_set", "typing_signal", "typing_stop",
+        "user_erase",
+        "user_revoke", "worker_forget", "worker_read",
     ]
 }

@@ -139,6 +139,13 @@ public struct Worker: Service {
     private func serveUntilShutdown(
         _ node: Node, _ edge: EdgeServer, _ certificate: CertificateKeeper?, group: MultiThreadedEventLoopGroup
     ) async throws {
+        let delivery = Task { [configuration] in
+            guard configuration.events.enabled else { return }
+            await EventDelivery(
+                configuration, node: node, metrics: metrics ?? MetricsSystem.factory, logger: logger
+            ).run()
+        }
+        defer { delivery.cancel() }
         let admin = AdminServer(
             configuration.admin, node: node, group: group, logger: logger, metrics: metrics, events: events,
             certificate: certificate
@@ -156,6 +163,8 @@ public struct Worker: Service {
             logger.info("draining", metadata: ["sessions": "\(edge.connections)"])
             node.leave()
             await edge.stopAccepting()
+            delivery.cancel()
+            await delivery.value
             try await node.drain()
         }
     }

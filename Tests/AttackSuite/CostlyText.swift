@@ -125,10 +125,13 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("device", "DELETE /v1/users/a/sessions?device=X"), ("conversation", "DELETE /v1/users/a?conversation=X"),
             ("user", "GET /v1/presence?user=X"), ("cursor", "GET /v1/conversations/c/members?cursor=X"),
             ("limit", "GET /v1/conversations/c/members?limit=X"), ("an unknown parameter", "DELETE /v1/users/a?X=1"),
-            ("redis", "GET /ready?redis=X"), ("an unknown path", "GET /X"),
+            ("redis", "GET /ready?redis=X"), ("after", "GET /v1/events?after=X"), ("wait", "GET /v1/events?wait=X"),
+            ("an unknown path", "GET /X"),
         ]
         let bodies = [
             ("users", "POST /v1/presence", #"{"users":["X"]}"#),
+            ("stored", "POST /v1/presence", #"{"users":["a"],"stored":"X"}"#),
+            ("users", "POST /v1/reach", #"{"users":["X"]}"#),
             ("members", "PUT /v1/conversations/c/members", #"{"members":{"X":"a"}}"#),
             ("members", "PUT /v1/conversations/c/members", #"{"members":{"a":"X"}}"#),
             ("name", "PUT /v1/conversations/c/members/a", #"{"name":"X"}"#),

@@ -1,6 +1,6 @@
 // The stream of events, which device_write, sweep_device, user_erase and heartbeat append to.
 
-internal import RollcallModel
+public import RollcallModel
 
 /// The hash `events:state`.
 package struct TwinEventsState: Hashable, Sendable {
@@ -25,11 +25,14 @@ extension TwinRedis {
         events.append(Event(id: id, content: content, at: time))
     }
 
-    /// What a reader gets, in one piece.
-    public func events(after cursor: EventID) -> EventsPage {
+    /// What a reader gets.
+    public func events(after cursor: EventID, limit: Int = .max) -> EventsPage {
         let bounds = events.first.flatMap { first in events.last.map { first.id...$0.id } }
-        return EventsPage(
-            after: cursor, bounds: bounds, entries: events.filter { $0.id > cursor }, oldest: events, at: time)
+        let isOutside = EventsPage.isOutside(cursor, of: bounds)
+        let from = isOutside ? .start : cursor
+        let behind = Array(events.filter { $0.id > from }.prefix(limit))
+        let page = EventsPage(events: behind, next: behind.last?.id ?? from)
+        return isOutside ? page.afterReset(at: time) : page
     }
 
     /// A new incarnation holds its lease: appends a reset if Redis may have lost data, or nobody else appends.

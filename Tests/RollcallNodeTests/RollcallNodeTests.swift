@@ -31,6 +31,42 @@ import Testing
         }
     }
 
+    @Test("a server follows who comes and goes, goes on after its last event, and learns that events are off")
+    func events() async throws {
+        let redis = try await RedisServer()
+        var configuration = WorkerConfiguration()
+        configuration.redis.url = redis.url
+        configuration.events.enabled = true
+        try await EmbeddedNode.with(configuration) { node in
+            let bob = node.client(user: "bob", device: "server")
+            bob.connect()
+            var last = EventID.start
+            var told: [String] = []
+            for try await event in node.events() {
+                last = event.id
+                guard case .status(let presence) = event.content else {
+                    told.append("reset")
+                    continue
+                }
+                told.append("\(presence.user) \(presence.status)")
+                #expect(try await node.storedPresence(of: ["bob"]).map(\.status) == [presence.status])
+                if presence.status == .offline { break }
+                await bob.shutdown()
+            }
+            #expect(told == ["reset", "bob online", "bob offline"])
+            let following = Task {
+                for try await event in node.events(after: last) { return event.id > last }
+                return false
+            }
+            let eve = node.client(user: "eve", device: "server")
+            eve.connect()
+            #expect(try await following.value)
+        }
+        try await EmbeddedNode.with(redis) { node in
+            await #expect(throws: NodeEvents.Off.self) { for try await _ in node.events() {} }
+        }
+    }
+
     @Test("a client may connect before its node runs, and then observes the current state")
     func beforeRun() async throws {
         let redis = try await RedisServer()

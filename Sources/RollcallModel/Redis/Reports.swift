@@ -17,6 +17,8 @@ public struct WorkerReport: Hashable, Sendable {
     /// The version of the worker's software.
     public var version: ByteString?
     public var isDraining = false
+    /// Whether the worker appends to the stream of events.
+    public var appendsEvents = false
     public var figures = WorkerFigures()
 
     public init(incarnation: Incarnation, leaseEnd: Timestamp?) {

@@ -146,7 +146,7 @@ extension Store {
 }
 
 /// A hash from a reply to `HGETALL`; values that are not text are left out.
-private struct HashFields {
+struct HashFields {
     private var values: [ByteString: ByteString] = [:]
 
     init(_ hash: [RedisValue]) {
@@ -157,18 +157,20 @@ private struct HashFields {
     }
 
     subscript(field: ByteString) -> ByteString? { values[field] }
+
+    func number(_ field: ByteString) -> Int64? { self[field].flatMap { Int64($0.string) } }
+
+    func time(_ field: ByteString) -> Timestamp? { number(field).map(Timestamp.init(milliseconds:)) }
 }
 
 extension WorkerReport {
     /// Decodes the reply to `ZSCORE` and the fields of the incarnation's hash.
     fileprivate init(_ incarnation: Incarnation, leaseEnd: RedisValue, _ fields: HashFields) {
-        func number(_ field: ByteString) -> Int64? { fields[field].flatMap { Int64($0.string) } }
         self.init(incarnation: incarnation, leaseEnd: leaseEnd.time)
         (host, edge, version) = (fields["host"], fields["edge"], fields["version"])
-        (pid, sessions) = (number("pid"), number("sessions"))
-        startedAt = number("started_at").map(Timestamp.init(milliseconds:))
-        beat = number("beat").map(Timestamp.init(milliseconds:))
-        isDraining = fields["draining"] != nil
-        for figure in WorkerFigures.fields { figures[keyPath: figure.value] = number(ByteString(figure.name)) }
+        (pid, sessions) = (fields.number("pid"), fields.number("sessions"))
+        (startedAt, beat) = (fields.time("started_at"), fields.time("beat"))
+        (isDraining, appendsEvents) = (fields["draining"] != nil, fields["events"] != nil)
+        for figure in WorkerFigures.fields { figures[keyPath: figure.value] = fields.number(ByteString(figure.name)) }
     }
 }

@@ -85,7 +85,9 @@ public struct WorkerConfiguration: Sendable {
         /// A file with the token that permits everything; required unless the port is on loopback. A second line may
         /// hold the previous token, which stays valid.
         public var tokenFile: String?
-        /// The same for callers that may do everything that changes nothing.
+        /// The same for an app's own servers: events, whether to push, members and typing, and everything below.
+        public var appTokenFile: String?
+        /// The same for callers that may do everything that changes nothing and is for people.
         public var readTokenFile: String?
         /// The same for callers that may only read metrics.
         public var metricsTokenFile: String?
@@ -97,6 +99,8 @@ public struct WorkerConfiguration: Sendable {
         public var clientAuthority: String?
         /// The contents of ``tokenFile`` when the configuration was loaded.
         public var token: Secret?
+        /// The contents of ``appTokenFile`` when the configuration was loaded.
+        public var appToken: Secret?
         /// The contents of ``readTokenFile`` when the configuration was loaded.
         public var readToken: Secret?
         /// The contents of ``metricsTokenFile`` when the configuration was loaded.
@@ -181,6 +185,22 @@ public struct WorkerConfiguration: Sendable {
         public var enabled = false
         /// About how many entries the stream keeps.
         public var keep = 100_000
+        public var webhook = Webhook()
+    }
+
+    /// Where workers deliver events. An embedded node delivers none.
+    public struct Webhook: Sendable {
+        /// `https`, or `http` on this machine; `nil` for none.
+        public var url: String?
+        /// A file with the secret that signs deliveries, in the form of Standard Webhooks. A second line may hold the previous
+        /// secret, which then signs too.
+        public var secretFile: String?
+        /// The time limit for one delivery and its answer.
+        public var timeout = Duration.seconds(5)
+        /// A file with CA certificates (PEM) for that URL's server, in addition to the system's.
+        public var authority: String?
+        /// The contents of ``secretFile`` when the configuration was loaded.
+        public var secret: Secret?
     }
 
     public struct Limits: Sendable {

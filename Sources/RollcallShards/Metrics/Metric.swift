@@ -65,6 +65,10 @@ package enum Metric: String, CaseIterable, Sendable {
 
     case adminRefused = "rollcall_admin_refused_total"
 
+    case events = "rollcall_events"
+    case webhookAge = "rollcall_webhook_age_seconds"
+    case webhookDeliveries = "rollcall_webhook_deliveries_total"
+
     case cpuSeconds = "process_cpu_seconds_total"
     case residentMemory = "process_resident_memory_bytes"
     case openFiles = "process_open_fds"

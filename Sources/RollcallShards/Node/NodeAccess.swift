@@ -10,6 +10,10 @@ public protocol NodeAccess: Sendable {
     /// time.
     func presence(of users: [UserID]) async throws -> [Presence]
 
+    /// Returns what Redis holds of these users, in the same order: what events tell. Devices of a worker that has died count
+    /// until they are swept, within the lease plus two seconds.
+    func storedPresence(of users: [UserID]) async throws -> [Presence]
+
     /// Returns who is typing in this conversation.
     func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing
 

@@ -18,6 +18,15 @@ package protocol OperatorAccess: NodeAccess {
     /// - Throws: ``Unavailable``.
     func membersPage(of conversation: ConversationID, from cursor: UInt64, limit: Int) async throws -> MembersPage?
 
+    /// Returns the events behind a cursor, at most `limit` and a reset; `nil` if events are off.
+    ///
+    /// - Throws: ``Unavailable``.
+    func eventsPage(after cursor: EventID, limit: Int) async throws -> EventsPage?
+
+    /// Returns for each of these users whether an app's server should send a push notification, in the same order. It
+    /// does not throw: whom it could not ask about is unknown.
+    func reach(of users: [UserID]) async -> [Reach]
+
     /// Explains a user's presence.
     func explanation(of user: UserID) async throws -> Explanation
 

@@ -70,8 +70,7 @@ struct AdminGate: RouterMiddleware {
         if route?.role != nil {
             response.headers[.keepAlive] = "timeout=\(IdleLimit.longest.nanoseconds / 1_000_000_000)"
         }
-        // POST to presence changes nothing.
-        if let route, method != .get, route.role == .operator {
+        if let route, route.isAudited {
             audit.note(route, AdminCall(request: request, context: context), response.status.code)
         }
         return response

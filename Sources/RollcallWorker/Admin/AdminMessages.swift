@@ -17,10 +17,32 @@ struct AdminUsers: AdminRequestBody {
     /// The most users in one request.
     static let most = 1000
 
-    var users: [UserID]
+    private let users: [UserID]
+    /// Whether to show what Redis holds, which is what events tell, and not what observers see.
+    private(set) var isStored = false
+
+    init(_ users: [UserID]) { self.users = users }
 
     init(json: JSONValue) throws(UnexpectedJSON) {
         users = try json.field("users")
+        isStored = try json.optionalField("stored") ?? false
+    }
+
+    /// The users, unless there are too many.
+    func demanded() throws(AdminProblem) -> [UserID] {
+        guard users.count <= Self.most else {
+            throw AdminProblem(.limit, "one request can name at most \(Self.most) users")
+        }
+        return users
+    }
+}
+
+/// Whether to push, for up to 1,000 users.
+struct AdminReach: JSONWritable {
+    let users: [Reach]
+
+    func write(to json: inout JSONWriter) {
+        json.object { $0.field("users", users) }
     }
 }
 

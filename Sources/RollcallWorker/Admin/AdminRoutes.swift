@@ -14,23 +14,32 @@ struct AdminRoute: Sendable {
     /// The role that a caller's token needs; `nil` where none is needed: health checks have none, and browsers send
     /// none when they load a page.
     let role: AdminRole?
+    /// Whether each request is noted in the audit log: those that change something to stay.
+    let isAudited: Bool
     let answer: @Sendable (AdminCall) async throws -> Response
 
     init(
-        _ method: HTTPRequest.Method, _ path: String, _ role: AdminRole?,
+        _ method: HTTPRequest.Method, _ path: String, _ role: AdminRole?, isAudited: Bool = false,
         answer: @escaping @Sendable (AdminCall) async throws -> Response
     ) {
         (self.method, self.path, self.role, self.answer) = (method, path, role, answer)
+        self.isAudited = isAudited || role == .operator
     }
 }
 
 /// What the routes answer from.
 struct AdminRoutes: Sendable {
     let node: any OperatorAccess
+    let told: AdminEvents
     /// The metrics to serve, if this process keeps them here.
     let metrics: PrometheusMetrics?
     /// The most recent log events.
     let events: EventRing
+
+    init(node: any OperatorAccess, metrics: PrometheusMetrics?, events: EventRing) {
+        (self.node, self.metrics, self.events) = (node, metrics, events)
+        told = AdminEvents(node)
+    }
 
     var all: [AdminRoute] {
         [
@@ -39,9 +48,13 @@ struct AdminRoutes: Sendable {
             AdminRoute(.get, "/metrics", .metrics) { _ in try page() },
             AdminRoute(.get, "/live", nil) { _ in LivePage.page.response },
             AdminRoute(.get, "/live/{file}", nil) { try LivePage.named($0.text("file")).response },
-            AdminRoute(.get, "/v1/presence", .read) { try await presence(of: $0.users()) },
+            AdminRoute(.get, "/v1/presence", .read) { try await presence(of: AdminUsers($0.users())) },
             // It changes nothing: the names are in the body because they may be too many for a query.
-            AdminRoute(.post, "/v1/presence", .read) { try await presence(of: $0.body(AdminUsers.self).users) },
+            AdminRoute(.post, "/v1/presence", .read) { try await presence(of: $0.body(AdminUsers.self)) },
+            AdminRoute(.post, "/v1/reach", .app) {
+                AdminJSON.response(AdminReach(users: await node.reach(of: try $0.body(AdminUsers.self).demanded())))
+            },
+            AdminRoute(.get, "/v1/events", .app) { AdminJSON.response(try await told.answer($0.query)) },
             AdminRoute(.get, "/v1/workers", .read) { _ in AdminJSON.response(AdminWorkers(try await node.workers())) },
             AdminRoute(.get, "/v1/live", .read) { _ in
                 AdminJSON.response(AdminLive(try await node.live(), events: events.events, at: .hostTime))
@@ -64,20 +77,20 @@ struct AdminRoutes: Sendable {
         let (all, one) = ("/v1/conversations/{conversation}/members", "/v1/conversations/{conversation}/members/{user}")
         return [
             AdminRoute(.get, all, .read) { AdminJSON.response(try await members($0)) },
-            AdminRoute(.put, all, .operator) {
+            AdminRoute(.put, all, .app, isAudited: true) {
                 try await node.setMembers($0.body(AdminMembers.self).members, of: $0.conversation())
                 return Response(status: .noContent)
             },
-            AdminRoute(.delete, all, .operator) {
+            AdminRoute(.delete, all, .app, isAudited: true) {
                 try await node.endMembership(of: $0.conversation())
                 return Response(status: .noContent)
             },
-            AdminRoute(.put, one, .operator) {
+            AdminRoute(.put, one, .app, isAudited: true) {
                 try await node.setMember(
                     $0.user(), name: $0.body(AdminMember.self).name.text.string, of: $0.conversation())
                 return Response(status: .noContent)
             },
-            AdminRoute(.delete, one, .operator) {
+            AdminRoute(.delete, one, .app, isAudited: true) {
                 try await node.removeMember($0.user(), of: $0.conversation())
                 return Response(status: .noContent)
             },
@@ -105,11 +118,12 @@ extension AdminRoutes {
             ByteBuffer(string: metrics.exposition()), status: .ok, type: PrometheusMetrics.contentType)
     }
 
-    private func presence(of users: [UserID]) async throws -> Response {
-        guard users.count <= AdminUsers.most else {
-            throw AdminProblem(.limit, "one request can name at most \(AdminUsers.most) users")
-        }
-        return AdminJSON.response(AdminPresence(users: try await node.presence(of: users)))
+    private func presence(of asked: AdminUsers) async throws -> Response {
+        let users = try asked.demanded()
+        return AdminJSON.response(
+            AdminPresence(
+                users: asked.isStored
+                    ? try await node.storedPresence(of: users) : try await node.presence(of: users)))
     }
 
     private func sendAway(_ call: AdminCall) async throws -> Response {
@@ -254,6 +268,11 @@ struct AdminQuery {
             if let value = field.value { names.append(try AdminCall.name(value, "the \(name)")) }
         }
         return names
+    }
+
+    /// The first value of the named parameter, as it was sent; `nil` if it is absent.
+    func value(of name: ByteString) -> ByteString? {
+        fields.first { $0.name == name }.map { $0.value ?? "" }
     }
 
     /// Whether a parameter is present, which can have this value only.

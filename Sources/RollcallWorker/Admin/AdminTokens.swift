@@ -10,8 +10,10 @@ package import RollcallShards
 package enum AdminRole: String, CaseIterable, Comparable, Sendable {
     /// Metrics, and everything that needs no token.
     case metrics
-    /// Everything that changes nothing.
+    /// Everything that changes nothing and is for people.
     case read
+    /// What an app's own servers ask for: events, whether to push, members, and typing.
+    case app
     case `operator`
 
     /// The setting that names the role's token file.
@@ -19,6 +21,7 @@ package enum AdminRole: String, CaseIterable, Comparable, Sendable {
         switch self {
         case .metrics: "admin.metrics_token_file"
         case .read: "admin.read_token_file"
+        case .app: "admin.app_token_file"
         case .operator: "admin.token_file"
         }
     }
@@ -35,6 +38,7 @@ extension WorkerConfiguration.Admin {
         switch role {
         case .metrics: metricsTokenFile
         case .read: readTokenFile
+        case .app: appTokenFile
         case .operator: tokenFile
         }
     }
@@ -44,6 +48,7 @@ extension WorkerConfiguration.Admin {
         switch role {
         case .metrics: metricsToken
         case .read: readToken
+        case .app: appToken
         case .operator: token
         }
     }

@@ -31,11 +31,13 @@ extension WorkerConfiguration {
 
         redis.password = contents("redis.password_file", redis.passwordFile).map { Secret($0.trimmingLineEnds) }
         admin.token = secret("admin.token_file", admin.tokenFile)
+        admin.appToken = secret("admin.app_token_file", admin.appTokenFile)
         admin.readToken = secret("admin.read_token_file", admin.readTokenFile)
         admin.metricsToken = secret("admin.metrics_token_file", admin.metricsTokenFile)
         auth.secret = secret("auth.secret_file", auth.secretFile)
         auth.previousSecret = secret("auth.previous_secret_file", auth.previousSecretFile)
         auth.jwks = contents("auth.jwks_file", auth.jwksFile).map { String(decoding: $0, as: UTF8.self) }
+        events.webhook.secret = secret("events.webhook.secret_file", events.webhook.secretFile)
         _ = contents("redis.sentinel_password_file", redis.sentinelPasswordFile)
         let trust = RedisTrust(
             authority: contents("redis.authority", redis.authority),
@@ -50,12 +52,13 @@ extension WorkerConfiguration {
             clientAuthority: contents("admin.client_authority", admin.clientAuthority))
         if let edgePEM { check { () throws(UnusableFile) in _ = try ServerCertificate(edgePEM, of: .edge) } }
         if let adminPEM { check { () throws(UnusableFile) in _ = try ServerCertificate(adminPEM, of: .admin) } }
-        if let authority = contents("auth.jwks_authority", auth.jwksAuthority),
-            (try? NIOSSLCertificate.fromPEMBytes(authority))?.isEmpty != false
-        {
-            problems.append(
-                ConfigurationProblem(
-                    .unusableFile, "auth.jwks_authority", value: auth.jwksAuthority, "it has no certificate (PEM)"))
+        for (key, path) in [
+            ("auth.jwks_authority", auth.jwksAuthority), ("events.webhook.authority", events.webhook.authority),
+        ] {
+            guard let authority = contents(key, path),
+                (try? NIOSSLCertificate.fromPEMBytes(authority))?.isEmpty != false
+            else { continue }
+            problems.append(ConfigurationProblem(.unusableFile, key, value: path, "it has no certificate (PEM)"))
         }
         if let jwks = auth.jwks {
             do throws(UnusableFile) {

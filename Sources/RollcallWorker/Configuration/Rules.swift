@@ -106,7 +106,25 @@ extension WorkerConfiguration {
         Rule(.inconsistent, "events.enabled", "redis.url") {
             $0.events.enabled && $0.redis.deployment?.isCluster == true
                 ? "events are not there yet for a Redis Cluster: use one server or Sentinel, or leave them off" : nil
-        }
+        },
+        Rule(.inconsistent, "events.webhook.url", "events.enabled") {
+            $0.events.webhook.url != nil && !$0.events.enabled
+                ? "events.enabled is false: there is nothing to deliver" : nil
+        },
+        Rule(.missing, "events.webhook.secret_file", "events.webhook.url") {
+            let webhook = $0.events.webhook
+            guard webhook.url != nil, webhook.secretFile == nil, webhook.secret == nil else { return nil }
+            return
+                "events.webhook.url is set: name a file with the secret that signs deliveries (\(WebhookKeys.recipe))"
+        },
+        Rule(.malformed, "events.webhook.secret_file") {
+            do throws(UnusableFile) {
+                _ = try $0.events.webhook.secret.map { secret throws(UnusableFile) in try WebhookKeys(secret) }
+                return nil
+            } catch {
+                return error.reason
+            }
+        },
     ]
 
     /// If TLS is prepared but not requested, the worker reports that before it sends anything unencrypted.
@@ -174,17 +192,23 @@ extension WorkerConfiguration {
             return "admin.host \($0.admin.host) can be reached from other machines: name a file with a token that "
                 + "callers must send (umask 077; openssl rand -hex 32 > admin.token), or keep admin.host on 127.0.0.1"
         },
-        Rule(.missing, "admin.token_file", "admin.read_token_file", "admin.metrics_token_file") {
-            guard $0.admin.readTokenFile != nil || $0.admin.metricsTokenFile != nil, $0.admin.tokenFile == nil,
-                $0.admin.token == nil
+        Rule(
+            .missing, "admin.token_file", "admin.app_token_file", "admin.read_token_file", "admin.metrics_token_file"
+        ) { configuration in
+            let admin = configuration.admin
+            guard AdminRole.allCases.contains(where: { $0 != .operator && admin.path($0) != nil }),
+                admin.tokenFile == nil, admin.token == nil
             else { return nil }
             return "there is a token with fewer rights, but none with all rights: name a file with one "
                 + "(umask 077; openssl rand -hex 32 > admin.token)"
         },
-        Rule(.inconsistent, "admin.token_file", "admin.read_token_file", "admin.metrics_token_file") {
-            !AdminTokens.areShared(AdminTokens.tokens(of: $0.admin))
-                ? nil
-                : "two of admin.token_file, admin.read_token_file and admin.metrics_token_file have the same token"
+        Rule(
+            .inconsistent, "admin.token_file", "admin.app_token_file", "admin.read_token_file",
+            "admin.metrics_token_file"
+        ) {
+            AdminTokens.areShared(AdminTokens.tokens(of: $0.admin))
+                ? "two of admin.token_file, admin.app_token_file, admin.read_token_file and admin.metrics_token_file have "
+                    + "the same token" : nil
         },
     ]
 

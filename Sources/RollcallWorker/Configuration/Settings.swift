@@ -64,6 +64,7 @@ extension WorkerConfiguration {
         .text("admin.host", \.admin.host, aHost, where: isHost),
         .number("admin.port", \.admin.port, in: 0...65_535),
         .optional("admin.token_file", \.admin.tokenFile, aFile),
+        .optional("admin.app_token_file", \.admin.appTokenFile, aFile),
         .optional("admin.read_token_file", \.admin.readTokenFile, aFile),
         .optional("admin.metrics_token_file", \.admin.metricsTokenFile, aFile),
         .optional("admin.certificate", \.admin.certificate, aFile),
@@ -79,7 +80,7 @@ extension WorkerConfiguration {
         .optional(
             "auth.jwks_url", \.auth.jwksURL,
             "an address such as https://id.example.org/keys; http only with a host of this machine",
-            where: isKeySetURL),
+            where: isServerURL),
         .optional("auth.jwks_authority", \.auth.jwksAuthority, aFile),
         .optional("auth.issuer", \.auth.issuer, "what the claim iss of a token must be"),
         .optional("auth.audience", \.auth.audience, "what the claim aud of a token must contain"),
@@ -107,6 +108,13 @@ extension WorkerConfiguration {
     private static let eventsSettings: [Setting] = [
         .flag("events.enabled", \.events.enabled),
         .number("events.keep", \.events.keep, in: 1000...10_000_000),
+        .optional(
+            "events.webhook.url", \.events.webhook.url,
+            "an address such as https://api.example.org/rollcall; http only with a host of this machine",
+            where: isServerURL),
+        .optional("events.webhook.secret_file", \.events.webhook.secretFile, aFile),
+        .duration("events.webhook.timeout", \.events.webhook.timeout, in: .seconds(1)...(.seconds(60))),
+        .optional("events.webhook.authority", \.events.webhook.authority, aFile),
     ]
 
     private static let limitsSettings: [Setting] = [
@@ -149,8 +157,8 @@ extension WorkerConfiguration {
         return rest.first.map { $0 != "/" } ?? false && !rest.unicodeScalars.contains(where: \.isBlank)
     }
 
-    /// Keys fetched unencrypted over a network could be replaced by an attacker.
-    private static func isKeySetURL(_ text: String) -> Bool {
+    /// What is unencrypted on a network could be read and replaced by an attacker.
+    private static func isServerURL(_ text: String) -> Bool {
         guard isURL(text, schemes: ["https", "http"]), let start = text.firstRange(of: "://")?.upperBound else {
             return false
         }

@@ -40,7 +40,7 @@ package struct Finding: Codable, Hashable, Sendable {
 
 /// The checks, in the order of the report. The names are stable: programs match on them.
 package enum Check: String, Codable, CaseIterable, Sendable {
-    case configuration, authentication, files, redis, version, role, eviction, clients, rights, latency, clock
+    case configuration, authentication, files, redis, version, role, eviction, clients, rights, latency, clock, events
     case openFiles = "open_files"
     case ports
 
@@ -117,17 +117,19 @@ package enum Doctor {
             let result = await Result {
                 let visit = try await RedisVisit(
                     to: topology, on: eventLoop, within: configuration.redis.connectTimeout, logger: logger)
+                let names = KeyNames(prefix: configuration.redis.prefix)
                 let readings = await RedisReadings(
                     visit, user: deployment.username ?? "default",
-                    rights: WorkerRights(
-                        names: KeyNames(prefix: configuration.redis.prefix), ofCluster: deployment.isCluster))
+                    rights: WorkerRights(names: names, ofCluster: deployment.isCluster), names: names,
+                    isCluster: deployment.isCluster)
                 await visit.close()
                 return readings
             }
             await topology.close()
             let checks = RedisChecks(
                 readings: try result.get(), isCluster: deployment.isCluster,
-                leeway: configuration.auth.mode == .jwt ? configuration.auth.leeway : nil)
+                leeway: configuration.auth.mode == .jwt ? configuration.auth.leeway : nil,
+                areEventsEnabled: configuration.events.enabled)
             return [reach.reached] + checks.findings
         } catch {
             return [reach.failed(error)]

@@ -42,10 +42,12 @@ struct RedisReadings: Sendable {
     var shortfall: Reading<Shortfall>
     var roundTrips: Reading<[Duration]>
     var clock: Reading<Clock>
+    /// `nil` on a cluster, which has no events.
+    var events: Reading<EventReadings>?
 }
 
 extension RedisReadings {
-    init(_ visit: RedisVisit, user: String, rights: WorkerRights) async {
+    init(_ visit: RedisVisit, user: String, rights: WorkerRights, names: KeyNames, isCluster: Bool) async {
         self.user = user
         info = await visit.ask("INFO").reading(right: "info") { $0.text.map { Self.facts($0.string) } }
         role = await visit.ask("ROLE").reading(right: "role") { value in
@@ -56,6 +58,13 @@ extension RedisReadings {
         }
         roundTrips = await Self.roundTrips(visit)
         clock = await Self.clock(visit)
+        if !isCluster {
+            do {
+                events = .success(try await EventReadings(visit, names))
+            } catch {
+                events = .failure(error as? Unread ?? Unread(sentence: "not checked: \(error)"))
+            }
+        }
         // Last, because a user who may not discard the transaction stays in it.
         do {
             shortfall = .success(try await visit.shortfall(of: rights))
@@ -106,7 +115,7 @@ extension RedisReadings {
 
 extension Result where Success == RedisValue, Failure == RedisError {
     /// - Parameter right: The command's name in Redis's access control lists.
-    fileprivate func reading<Value>(right: String, _ read: (RedisValue) -> Value?) -> Reading<Value> {
+    func reading<Value>(right: String, _ read: (RedisValue) -> Value?) -> Reading<Value> {
         switch self {
         case .success(let value):
             read(value).map { .success($0) } ?? .failure(Unread(sentence: "not checked: unexpected reply from Redis"))
@@ -136,7 +145,14 @@ struct RedisChecks {
     /// How long a token stays valid after its expiry; `nil` if tokens are not checked.
     var leeway: Duration?
 
-    var findings: [Finding] { [version, role, eviction, clients, rights, latency, clock] }
+    /// `events.enabled`.
+    var areEventsEnabled = false
+
+    var findings: [Finding] { [version, role, eviction, clients, rights, latency, clock, events] }
+
+    private var events: Finding {
+        readings.events?.judged(.events) { $0.finding(isEnabled: areEventsEnabled) } ?? EventReadings.unused
+    }
 
     private var version: Finding {
         readings.info.judged(.version) { info in

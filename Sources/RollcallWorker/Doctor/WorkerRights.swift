@@ -207,8 +207,8 @@ extension WorkerRights {
     private var onKeys: [Form] { Self.everyOnKeys + (isOfCluster ? [] : Self.onlyOnOneServer) }
 
     private static let onlyOnOneServer: [Form] = [
-        ("sismember", [""]), ("xadd", ["*", "", ""]), ("xdel", ["1"]), ("xrange", ["-", "+"]),
-        ("xrevrange", ["+", "-"]),
+        ("sismember", [""]), ("xadd", ["*", "", ""]), ("xdel", ["1"]), ("xlen", []),
+        ("xrange", ["-", "+"]), ("xrevrange", ["+", "-"]),
     ]
 
     private static let everyOnKeys: [Form] = [

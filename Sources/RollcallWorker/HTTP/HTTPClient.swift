@@ -1,4 +1,4 @@
-// One HTTP request on a connection of its own: for an issuer's keys, for operators' commands, and for the doctor. The
+// One HTTP request on a connection of its own: for an issuer's keys, webhooks, operators' commands, and the doctor. The
 // server may be slow, endless or broken, and must not affect who asks.
 
 import Foundation
@@ -45,13 +45,13 @@ package struct HTTPClient: Sendable {
         /// The connection ended before the answer was complete, or what came is not HTTP.
         case noAnswer
         case late(Duration)
-        case tooLarge(most: Int)
+        case tooLarge(most: Int, HTTPResponseStatus)
 
         package var description: String {
             switch self {
             case .noAnswer: "there was no complete response"
             case .late(let limit): "there was no complete response within \(limit)"
-            case .tooLarge(let most): "the response is larger than \(most) bytes"
+            case .tooLarge(let most, _): "the response is larger than \(most) bytes"
             }
         }
     }
@@ -68,13 +68,24 @@ package struct HTTPClient: Sendable {
         (self.address, self.tls) = (address, tls)
     }
 
-    /// Sends a request without a body. Redirects are not followed.
+    /// - Parameter authority: A file with CA certificates, if the system does not trust the server's.
+    /// - Throws: Errors of TLS.
+    init(_ address: HTTPAddress, authority: String?) throws {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if let authority { tls.additionalTrustRoots = [.file(authority)] }
+        self.init(address, tls: address.isSecure ? try NIOSSLContext(configuration: tls) : nil)
+    }
+
+    /// Sends a request. Redirects are not followed.
     ///
     /// - Throws: ``Failure``; errors of TLS and of the network.
-    package func send(_ method: HTTPMethod, _ uri: String, headers more: HTTPHeaders = [:]) async throws -> Answer {
+    package func send(
+        _ method: HTTPMethod, _ uri: String, headers more: HTTPHeaders = [:], body: ByteBuffer = ByteBuffer()
+    ) async throws -> Answer {
         var headers: HTTPHeaders = ["host": address.authority, "connection": "close"]
         headers.add(contentsOf: more)
-        if method == .POST { headers.add(name: "content-length", value: "0") }
+        if method == .POST { headers.add(name: "content-length", value: "\(body.readableBytes)") }
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: uri, headers: headers)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let answer = loop.makePromise(of: Answer.self)
@@ -95,7 +106,7 @@ package struct HTTPClient: Sendable {
                                 NIOSSLClientHandler(context: tls, serverHostname: isIP ? nil : host))
                         }
                         try pipeline.addHTTPClientHandlers()
-                        try pipeline.addHandler(Exchange(head, answer, mostBytes: mostBytes))
+                        try pipeline.addHandler(Exchange(head, body, answer, mostBytes: mostBytes))
                     }
                 }
                 .connect(to: host, port, at: addresses, on: loop)
@@ -118,16 +129,20 @@ package struct HTTPClient: Sendable {
         typealias OutboundOut = HTTPClientRequestPart
 
         private let head: HTTPRequestHead
+        private let body: ByteBuffer
         private let promise: EventLoopPromise<Answer>
         private let mostBytes: Int
         private var answer: Answer?
 
-        init(_ head: HTTPRequestHead, _ promise: EventLoopPromise<Answer>, mostBytes: Int) {
-            (self.head, self.promise, self.mostBytes) = (head, promise, mostBytes)
+        init(
+            _ head: HTTPRequestHead, _ body: ByteBuffer, _ promise: EventLoopPromise<Answer>, mostBytes: Int
+        ) {
+            (self.head, self.body, self.promise, self.mostBytes) = (head, body, promise, mostBytes)
         }
 
         func channelActive(context: ChannelHandlerContext) {
             context.write(wrapOutboundOut(.head(head)), promise: nil)
+            if body.readableBytes > 0 { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         }
 
@@ -136,8 +151,8 @@ package struct HTTPClient: Sendable {
             case .head(let head): answer = Answer(status: head.status)
             case .body(var bytes):
                 answer?.body.writeBuffer(&bytes)
-                guard answer?.body.readableBytes ?? 0 > mostBytes else { return }
-                promise.fail(Failure.tooLarge(most: mostBytes))
+                guard let answer, answer.body.readableBytes > mostBytes else { return }
+                promise.fail(Failure.tooLarge(most: mostBytes, answer.status))
                 context.close(promise: nil)
             case .end: if let answer { promise.succeed(answer) }
             }

@@ -6,7 +6,6 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 import RollcallShards
 
 /// The keys of one worker, for all its event loops.
@@ -195,20 +194,13 @@ struct KeySetFetch: Sendable {
     ///   followed, so keys come only from the configured URL.
     func contents() async throws -> [UInt8] {
         guard let address = HTTPAddress(url) else { throw Unexpected(description: "auth.jwks_url is not an address") }
-        var client = HTTPClient(address, tls: try address.isSecure ? context() : nil)
+        var client = try HTTPClient(address, authority: authority)
         client.deadline = deadline
         client.mostBytes = FileContents.mostBytes
         let answer = try await client.send(
             .GET, address.uri, headers: ["accept": "application/jwk-set+json, application/json"])
         guard answer.status == .ok else { throw Unexpected(description: "the response is \(answer.status)") }
         return Array(answer.body.readableBytesView)
-    }
-
-    private func context() throws -> NIOSSLContext {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        if let authority { tls.additionalTrustRoots = [.file(authority)] }
-        return try NIOSSLContext(configuration: tls)
     }
 
     private struct Unexpected: Error, CustomStringConvertible {

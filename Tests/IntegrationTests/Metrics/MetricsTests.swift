@@ -113,7 +113,7 @@ struct MetricsTests {
 
     @Test("are each documented; and no rule, panel or page names a metric that does not exist")
     func catalogue() async throws {
-        let deployment = try await Deployment(workers: 1)
+        let deployment = try await Deployment(workers: 1, settings: ["events.enabled": "true"])
         let device = try await deployment.workers[0].device("alice", "phone")
         try await device.send(.goodbye)
         _ = try await device.closed()

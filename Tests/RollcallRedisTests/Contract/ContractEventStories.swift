@@ -64,6 +64,61 @@ import Testing
         #expect(try await redis.told() == ["reset", "online", "online"])
     }
 
+    @Test(arguments: Party.allCases) func aReaderGetsWhatIsBehindItsCursorAndAResetOutsideOfTheStream(
+        party: Party
+    ) async throws {
+        let redis = try await party.open(.events)
+        #expect(try await redis.read(after: .start) == [], "there is no stream yet")
+        #expect(try await redis.read(after: EventID(milliseconds: 5, number: 0)) == ["reset"])
+        let written = try await redis.write(Session("aa").says(.active, 1))
+        _ = try await redis.write(Session("aa", began: written.began).says(.background, 2))
+        #expect(try await redis.read(after: .start) == ["reset", "online", "offline"])
+        let first = try await redis.events(after: .start, limit: 1)
+        #expect(first.events.count == 1 && first.next == first.events[0].id)
+        #expect(try await redis.read(after: first.next) == ["online", "offline"])
+        let end = try await redis.events(after: .start).next
+        #expect(try await redis.read(after: end) == [])
+        for cursor in [EventID(milliseconds: 5, number: 0), EventID(milliseconds: .max, number: .max)] {
+            #expect(try await redis.read(after: cursor) == ["reset", "reset", "online", "offline"], "after \(cursor)")
+        }
+    }
+
+    @Test("entries of later versions and foreign ones are passed over, and the cursor goes on")
+    func laterEntries() async throws {
+        let store = try await StoreUnderTest(settings: Store.Settings(keptEvents: 100_000))
+        try await store.command("XADD", "events", "7-1", "type", "party", "at", "5")
+        try await store.command(
+            "XADD", "events", "7-2", "user", "alice", "status", "dancing", "version", "1", "at", "5")
+        try await store.command(
+            "XADD", "events", "7-3", "user", "alice", "status", "away", "version", "1", "at", "5", "x", "y")
+        try await store.command("XADD", "events", "7-4", "anything", "else")
+        let page = try await store.call { $0.events(after: .start, limit: 100, reply: $1) }
+        #expect(page.events.map(\.id) == [EventID(milliseconds: 7, number: 3)])
+        #expect(page.next == EventID(milliseconds: 7, number: 4))
+    }
+
+    @Test("one worker delivers at a time; who takes over goes on where the last one was")
+    func claims() async throws {
+        let store = try await StoreUnderTest(settings: Store.Settings(keptEvents: 100_000))
+        func claim(_ who: String, _ duration: Duration = .seconds(60), _ delivered: EventID? = nil) async throws
+            -> EventID?
+        {
+            try await store.call { $0.claimDelivery(by: who, for: duration, delivered: delivered, reply: $1) }
+        }
+        let (first, second) = (EventID(milliseconds: 7, number: 1), EventID(milliseconds: 7, number: 2))
+        #expect(try await claim("w1") == .start)
+        #expect(try await claim("w2", .seconds(60), first) == nil)
+        #expect(try await claim("w1", .seconds(60), first) == first)
+        #expect(try await claim("w1", .zero) == first, "it gives the claim back")
+        try await Task.sleep(for: .milliseconds(5))
+        #expect(try await claim("w2", .seconds(60), second) == first, "what it delivered under no claim does not count")
+        #expect(try await claim("w2", .milliseconds(1), second) == second)
+        try await Task.sleep(for: .milliseconds(5))
+        #expect(try await claim("w1") == second)
+        try await store.command("HSET", "events:state", "claimed_at", "99999999999999")
+        #expect(try await claim("w2") == second, "a claim from the future is that of a clock that was set back")
+    }
+
     @Test(arguments: Party.allCases) func withoutEventsNothingIsAppended(party: Party) async throws {
         let redis = try await party.open()
         #expect(try await redis.heartbeat(.begin(w1), lease: .seconds(60)).reset == 0)
@@ -104,6 +159,21 @@ extension TwinRedis.Settings {
 }
 
 extension Contract {
+    fileprivate func events(after cursor: EventID, limit: Int = 100) async throws -> EventsPage {
+        try await call("events after \(cursor)") {
+            $0.events(after: cursor, limit: limit, reply: $1)
+        } twin: {
+            $0.events(after: cursor, limit: limit)
+        }
+    }
+
+    /// The same in words.
+    fileprivate func read(after cursor: EventID) async throws -> [String] {
+        try await events(after: cursor).events.map {
+            if case .status(let presence) = $0.content { presence.status.rawValue } else { "reset" }
+        }
+    }
+
     /// The status of each entry, or that it is a reset.
     fileprivate func told() async throws -> [String] {
         (try await keys()["events"]?.content ?? []).map { entry in

@@ -16,6 +16,7 @@ import Testing
 struct AdminRoleTests {
     private let folder: Folder
     private let operatorToken = "operator-operator"
+    private let appToken = "app-app-app-app-"
     private let readToken = "read-read-read-read"
     private let metricsToken = "metrics-metrics-"
 
@@ -27,13 +28,16 @@ struct AdminRoleTests {
         var admin = WorkerConfiguration.Admin()
         admin.tokenFile = try folder.file("operator", operatorToken + "\n").path
         admin.token = Secret(operatorToken.utf8)
+        admin.appToken = Secret(appToken.utf8)
         admin.readToken = Secret(readToken.utf8)
         admin.metricsTokenFile = try folder.file("metrics", metricsToken + "\n").path
         admin.metricsToken = Secret(metricsToken.utf8)
         return admin
     }
 
-    @Test("the metrics token permits only metrics, the read token everything that changes nothing")
+    @Test(
+        "the metrics token permits only metrics, the read token what changes nothing, that of an app what its servers need"
+    )
     func roles() async throws {
         try await withAdmin(configuration: try configuration()) { ask in
             func status(_ token: String, _ method: String, _ path: String, _ body: String? = nil) async throws -> Int {
@@ -54,9 +58,16 @@ struct AdminRoleTests {
             #expect(try await status(readToken, "GET", "/metrics") == 404)
             for (method, path) in [
                 ("DELETE", "/v1/users/alice"), ("POST", "/v1/users/alice/revoke"), ("PATCH", "/v1/users/alice"),
-                ("PUT", "/v1/conversations/c/members/bob"),
+                ("PUT", "/v1/conversations/c/members/bob"), ("GET", "/v1/events"), ("POST", "/v1/reach"),
             ] {
                 #expect(try await status(readToken, method, path) == 403, "\(method) \(path)")
+            }
+            #expect(try await status(appToken, "PUT", "/v1/conversations/c/members/bob", #"{"name":""}"#) == 204)
+            #expect(try await status(appToken, "POST", "/v1/reach", #"{"users":["alice"]}"#) == 200)
+            #expect(try await status(appToken, "GET", "/v1/events") == 404)
+            #expect(try await status(appToken, "GET", "/v1/workers") == 200)
+            for (method, path) in [("DELETE", "/v1/users/alice"), ("POST", "/v1/users/alice/revoke"), ("POST", "/x")] {
+                #expect(try await status(appToken, method, path) == 403, "\(method) \(path)")
             }
             #expect(try await status(operatorToken, "POST", "/v1/users/alice/revoke") == 200)
         }

@@ -1,5 +1,7 @@
 import Foundation
 import Logging
+import NIOCore
+import NIOHTTP1
 import NIOPosix
 import RollcallModel
 import TestSupport
@@ -68,6 +70,89 @@ struct AdminTests {
             }
             #expect(try await ask("POST", "/v1/presence", #"{"users":["alice","bob"],"more":1}"#).body == expected)
             #expect(try await ask("POST", "/v1/presence", #"{"users":[]}"#).body == #"{"users":[]}"#)
+        }
+    }
+
+    @Test("what is stored is returned to who asks for it")
+    func stored() async throws {
+        try await withAdmin(node) { ask in
+            let answer = try await ask("POST", "/v1/presence", #"{"users":["alice"],"stored":true}"#)
+            #expect(answer.body.contains(#""version":1001"#))
+            #expect(try await ask("POST", "/v1/presence", #"{"users":["alice"],"stored":1}"#).problem == "bad_request")
+        }
+    }
+
+    @Test("events are read behind a cursor, at once or when there are some")
+    func events() async throws {
+        let bob = Presence(
+            user: try UserID("bob"), status: .online, lastSeen: Timestamp(milliseconds: 5), updatedAt: nil, version: 7)
+        let reset = Event(
+            id: EventID(milliseconds: 9, number: 1), content: .reset, at: Timestamp(milliseconds: 9))
+        let came = Event(id: EventID(milliseconds: 9, number: 2), content: .status(bob), at: Timestamp(milliseconds: 9))
+        try await withAdmin(node) { ask in
+            #expect(try await ask("GET", "/v1/events").problem == "not_found", "events are off")
+            node.change { $0.events = [reset] }
+            let first = try await ask("GET", "/v1/events?after=0")
+            #expect(first.body == #"{"events":[{"at":9,"id":"9-1","type":"reset"}],"next":"9-1"}"#)
+            #expect(try await ask("GET", "/v1/events?after=9-1").body == #"{"events":[],"next":"9-1"}"#)
+            async let waiting = ask("GET", "/v1/events?after=9-1&wait=60s")
+            try await Task.sleep(for: .milliseconds(400))
+            node.change { $0.events = [reset, came] }
+            let told = #"{"at":9,"id":"9-2","last_seen":5,"status":"online","user":"bob","version":7}"#
+            #expect(try await waiting.body == #"{"events":["# + told + #"],"next":"9-2"}"#)
+            #expect(try await ask("GET", "/v1/events?after=9-2&wait=300ms").body == #"{"events":[],"next":"9-2"}"#)
+            for query in [
+                "after=", "after=x", "after=9-", "after=-1", "after=9-1-2", "after=99999999999999999999",
+                "after=%EF%BC%99",
+                "wait=30", "wait=61s", "wait=-1s", "wait=",
+            ] {
+                #expect(try await ask("GET", "/v1/events?\(query)").problem == "bad_request", "\(query)")
+            }
+        }
+    }
+
+    @Test("as many requests wait as may; a further one is answered at once, and all when the worker stops")
+    func manyWaiting() async throws {
+        node.change { $0.events = [] }
+        try await withAdmin(node) { ask in
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0...32 {
+                    group.addTask { try await Self.waitForEvents(on: ask.port) }
+                }
+                let (start, nothing) = (ContinuousClock.now, #"200 OK {"events":[],"next":"0-0"}"#)
+                #expect(try await group.next() == nothing)
+                #expect(.now - start < .seconds(50), "the 33rd does not wait")
+                node.change { $0.isDraining = true }
+                for try await answer in group { #expect(answer == nothing) }
+                #expect(.now - start < .seconds(55), "the others have not waited to the end")
+            }
+        }
+    }
+
+    /// On a connection of its own, since the system's client has few.
+    private static func waitForEvents(on port: Int) async throws -> String {
+        let address = try #require(HTTPAddress("http://127.0.0.1:\(port)"))
+        var client = HTTPClient(address, tls: nil)
+        client.deadline = .seconds(60)
+        let answer = try await client.send(.GET, "/v1/events?wait=60s")
+        return "\(answer.status) " + String(buffer: answer.body)
+    }
+
+    @Test("whom to push is answered in the order of the request, and in doubt with push")
+    func reach() async throws {
+        let record = PresenceRecord(
+            user: try UserID("alice"),
+            devices: [try DeviceID("phone"): try #require(DeviceRecord("active w1.a 5-b 1 2 0"))],
+            lastSeen: Timestamp(milliseconds: 5), updatedAt: Timestamp(milliseconds: 5), version: 1)
+        node.change { $0.records[record.user] = record }
+        try await withAdmin(node) { ask in
+            let asked = try await ask("POST", "/v1/reach", #"{"users":["bob","alice"]}"#)
+            #expect(
+                asked.body
+                    == #"{"users":[{"advice":"push","known":false,"user":"bob"},{"advice":"skip","user":"alice"}]}"#)
+            #expect(try await ask("POST", "/v1/reach", #"{"users":"alice"}"#).problem == "bad_request")
+            let many = Array(repeating: #""alice""#, count: 1001).joined(separator: ",")
+            #expect(try await ask("POST", "/v1/reach", #"{"users":[\#(many)]}"#).problem == "limit")
         }
     }
 

@@ -10,6 +10,8 @@ final class DictionaryNode: OperatorAccess {
         var presence: [UserID: Presence] = [:]
         var typing: [ConversationID: [Typist]] = [:]
         var members: [ConversationID: [UserID: String]] = [:]
+        /// The stream of events; `nil` if they are off.
+        var events: [Event]?
         var records: [UserID: PresenceRecord] = [:]
         var workers: [WorkerReport] = []
         /// The operators' actions in words: disconnected, revoked, erased users.
@@ -48,6 +50,28 @@ final class DictionaryNode: OperatorAccess {
                 state.presence[$0]
                     ?? Presence(user: $0, status: .offline, lastSeen: nil, updatedAt: nil, version: 1)
             }
+        }
+    }
+
+    func storedPresence(of users: [UserID]) async throws -> [Presence] {
+        try await presence(of: users).map {
+            var presence = $0
+            presence.version += 1000
+            return presence
+        }
+    }
+
+    func eventsPage(after cursor: EventID, limit: Int) async throws -> EventsPage? {
+        try with {
+            guard let events = $0.events?.filter({ $0.id > cursor }) else { return nil }
+            return EventsPage(events: Array(events.prefix(limit)), next: events.prefix(limit).last?.id ?? cursor)
+        }
+    }
+
+    func reach(of users: [UserID]) async -> [Reach] {
+        users.map { user in
+            let record = state.withLockedValue { $0.records[user] }
+            return record.map { Reach($0, past: [:], at: Timestamp(milliseconds: 100_000)) } ?? Reach(unknown: user)
         }
     }
 

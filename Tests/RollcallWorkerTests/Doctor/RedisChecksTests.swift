@@ -56,6 +56,27 @@ struct RedisChecksTests {
         #expect(finding(.role, readings(role: ["slave"])).verdict == .skipped)
     }
 
+    @Test("all living workers append events, as the configuration says, and no other program has their keys")
+    func events() {
+        func verdict(_ isEnabled: Bool, _ appending: [String], _ silent: [String], foreign: [String] = [])
+            -> Finding.Verdict
+        {
+            var readings = readings()
+            readings.events = .success(EventReadings(foreign: foreign, appending: appending, silent: silent))
+            return RedisChecks(readings: readings, areEventsEnabled: isEnabled).findings.first { $0.check == .events }!
+                .verdict
+        }
+        for (isEnabled, appending, silent) in [
+            (false, [], []), (false, [], ["w1"]), (true, [], []), (true, ["w1", "w2"], []),
+        ] {
+            #expect(verdict(isEnabled, appending, silent) == .ok, "\(isEnabled) \(appending) \(silent)")
+        }
+        for (isEnabled, appending, silent) in [(true, ["w1"], ["w2"]), (true, [], ["w1"]), (false, ["w1"], [])] {
+            #expect(verdict(isEnabled, appending, silent) == .failure, "\(isEnabled) \(appending) \(silent)")
+        }
+        #expect(verdict(true, [], [], foreign: ["events"]) == .failure)
+    }
+
     @Test("any policy but noeviction fails under a limit, and is a warning without one")
     func eviction() {
         let evicting = readings(["maxmemory_policy": "volatile-ttl", "evicted_keys": "7"])

@@ -1,0 +1,63 @@
+// Whether an app's server should send a push notification, from what Redis holds of a user's devices.
+
+/// Whether to send a user a push notification now. In doubt it says so: a notification too many is better than none.
+package struct Reach: Hashable, Sendable {
+    package enum Advice: String, Hashable, Sendable {
+        /// The user is looking at a device.
+        case skip
+        /// The user was there until just now, and may be again: ask again after ``pause``.
+        case later
+        case push
+    }
+
+    package static let pause = Duration.seconds(20)
+    /// How long a user who does nothing may still be looking.
+    fileprivate static let idle = Duration.seconds(60)
+    /// How long a user who has gone may be about to return.
+    private static let gone = Duration.seconds(30)
+
+    package let user: UserID
+    package private(set) var advice = Advice.push
+    /// Whether Redis knows the user and could be asked.
+    package private(set) var isKnown = false
+
+    package init(unknown user: UserID) { self.user = user }
+
+    /// - Parameters:
+    ///   - standings: of the workers that hold the user's devices. Devices of dead ones count as gone.
+    ///   - time: when the record was read, by Redis's clock.
+    package init(_ record: PresenceRecord, past standings: [Incarnation: WorkerStanding], at time: Timestamp) {
+        user = record.user
+        let presence = record.presence(past: standings)
+        isKnown = record.isStored && !presence.isNeverSeen
+        let living = record.devices.values.filter { standings[$0.incarnation]?.isDead != true }
+        if living.contains(where: { $0.state == .active && $0.lost == nil }) {
+            advice = .skip
+        } else if living.contains(where: { $0.mayBeLookedAt(at: time) })
+            || presence.lastSeen.map({ time.since($0) < Self.gone }) == true && presence.status == .offline
+        {
+            advice = .later
+        }
+    }
+}
+
+extension DeviceRecord {
+    fileprivate func mayBeLookedAt(at time: Timestamp) -> Bool {
+        switch state {
+        case .active: true
+        case .idle: lost != nil || time.since(since) < Reach.idle
+        case .background, nil: false
+        }
+    }
+}
+
+extension Reach: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object {
+            $0.field("advice", advice.rawValue)
+            if advice == .later { $0.field("after", Self.pause.milliseconds) }
+            if !isKnown { $0.field("known", false) }
+            $0.field("user", user)
+        }
+    }
+}

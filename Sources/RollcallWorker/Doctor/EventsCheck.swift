@@ -1,0 +1,68 @@
+// Whether all workers append to the stream of events, and whether its keys are free for it.
+
+import RollcallModel
+import RollcallRedis
+
+/// What Redis holds of the events.
+struct EventReadings: Sendable {
+    /// The keys of events that hold something else.
+    var foreign: [String] = []
+    /// Living workers, by whether they append events.
+    var appending: [String] = []
+    var silent: [String] = []
+}
+
+extension EventReadings {
+    static let unused = Finding(.events, .ok, "they are off")
+
+    /// Reads the keys and the workers' hashes.
+    ///
+    /// - Throws: ``Unread``.
+    init(_ visit: RedisVisit, _ names: KeyNames) async throws {
+        for (key, reply) in [
+            (names.events, await visit.ask("XLEN", names.events)),
+            (names.eventsState, await visit.ask("HGET", names.eventsState, "run")),
+        ] {
+            if case .failure(let error) = reply, error.isForeignKey { foreign.append(key) }
+        }
+        let time = try await visit.ask("TIME").reading(right: "time") { Timestamp(redisTime: $0) }.get()
+        let leases = try await visit.ask("ZRANGE", names.workers, "0", "-1", "WITHSCORES").reading(right: "zrange") {
+            $0.array
+        }.get()
+        for index in stride(from: 0, to: leases.count - 1, by: 2) {
+            guard let name = leases[index].text, let end = leases[index + 1].integer,
+                end >= time.milliseconds
+            else { continue }
+            let hash = names.worker(Incarnation(name: name))
+            let appends = try await visit.ask("HGET", hash, "events").reading(right: "hget") { !$0.isNull }.get()
+            if appends { appending.append(name.string) } else { silent.append(name.string) }
+        }
+    }
+
+    /// - Parameter isEnabled: `events.enabled` of the configuration.
+    func finding(isEnabled: Bool) -> Finding {
+        guard isEnabled || !appending.isEmpty else { return Self.unused }
+        guard foreign.isEmpty else {
+            return Finding(
+                .events, .failure,
+                "another program has the key \(foreign.joined(separator: " and ")): no event is kept",
+                advice: "rename that key, or give Rollcall a redis.prefix")
+        }
+        if !appending.isEmpty, !silent.isEmpty {
+            return Finding(
+                .events, .failure,
+                "\(silent.count) living worker\(silent.count == 1 ? " appends" : "s append") none, while others do: "
+                    + silent.prefix(3).joined(separator: ", "),
+                advice: "set events.enabled on all workers: those that append none leave gaps")
+        }
+        guard isEnabled == silent.isEmpty || appending.isEmpty && silent.isEmpty else {
+            return Finding(
+                .events, .failure,
+                isEnabled
+                    ? "events.enabled is true, and the living workers append none"
+                    : "events.enabled is false, and the living workers append events",
+                advice: "give all workers the same configuration")
+        }
+        return Finding(.events, .ok, "all living workers append who comes and who goes (\(appending.count))")
+    }
+}
