@@ -21,6 +21,7 @@ static const unsigned char lua_script_texts[] = {
 #embed "../RollcallRedis/Scripts/time.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/typing_end.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/typing_ended.lua" suffix(, 0,)
+#embed "../RollcallRedis/Scripts/typing_server.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/typing_set.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/typing_signal.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/typing_stop.lua" suffix(, 0,)

@@ -26,6 +26,9 @@ public struct Identifier<Kind>: Hashable, Comparable, Sendable {
         self.bytes = bytes
     }
 
+    /// A name of Rollcall's own, which no application can give.
+    init(unchecked bytes: ByteString) { self.bytes = bytes }
+
     private static func check(_ text: String) throws(InvalidIdentifier) {
         guard (1...maximumBytes).contains(text.utf8.count) else {
             throw InvalidIdentifier(reason: text.utf8.isEmpty ? .empty : .tooLong)

@@ -22,6 +22,8 @@ public struct KeyNames: Hashable, Sendable {
         typingOfUsers(in: conversation) + user.text
     }
 
+    public func kinds(_ conversation: ConversationID) -> String { "\(prefix)kinds:{\(conversation)}" }
+
     /// The part of ``typing(_:_:)`` before the user, for scripts that end the typing of several users.
     func typingOfUsers(in conversation: ConversationID) -> String { "\(prefix)typing:{\(conversation)}:" }
 

@@ -9,7 +9,7 @@ extension Script {
     public static let all = [
         deviceWrite, sweepDevice, sweepClaim, sessionsRecord,
         heartbeat, workerRead, workerForget,
-        typingSignal, typingStop, room,
+        typingSignal, typingStop, typingServer, room,
         membersReplace, memberSet, memberRemove, membersDelete,
         userErase, userRevoke, eventsErase, eventsClaim,
     ]
@@ -26,6 +26,8 @@ extension Script {
     static let typingSignal = Script("typing_signal", after: "time", "membership", "typing_end", "typing_set")
     static let typingStop = Script(
         "typing_stop", after: "time", "membership", "typing_end", "typing_set", "typing_ended")
+    static let typingServer = Script(
+        "typing_server", after: "time", "membership", "typing_end", "typing_set", "typing_ended")
     static let room = Script("room", after: "time", "membership", "typing_end")
 
     static let membersReplace = Script("members_replace", after: "time", "typing_ended")
@@ -51,8 +53,7 @@ extension Script {
     private static let files = [
         "device_write", "events", "events_claim", "events_erase", "heartbeat", "member_remove", "member_set",
         "members_delete", "members_replace", "membership", "presence_record", "room", "sessions_record", "sweep_claim",
-        "sweep_device", "time", "typing_end", "typing_ended", "typing_set", "typing_signal", "typing_stop",
-        "user_erase",
-        "user_revoke", "worker_forget", "worker_read",
+        "sweep_device", "time", "typing_end", "typing_ended", "typing_server", "typing_set", "typing_signal",
+        "typing_stop", "user_erase", "user_revoke", "worker_forget", "worker_read",
     ]
 }

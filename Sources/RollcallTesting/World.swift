@@ -98,19 +98,24 @@ final class World: @unchecked Sendable {
     /// Sets whether a device types. Its user types while any of their devices does.
     func typed(
         by user: UserID, named name: String? = nil, on device: DeviceID?, _ isTyping: Bool,
-        in conversation: ConversationID
+        _ kind: TypingKind = .typing, in conversation: ConversationID
     ) {
         if isTyping, let members = members[conversation], members[user] == nil { return }
         var rows = typing[conversation] ?? []
-        let before = rows.count
+        let before = rows.map(\.typist)
         if let index = rows.firstIndex(where: { $0.typist.user == user }) {
-            if isTyping { rows[index].devices.insert(device) } else { rows[index].devices.remove(device) }
+            if isTyping {
+                rows[index].devices.insert(device)
+                rows[index].typist.kind = kind
+            } else {
+                rows[index].devices.remove(device)
+            }
             if rows[index].devices.isEmpty { rows.remove(at: index) }
         } else if isTyping {
-            rows.append((Typist(user: user, name: name ?? members[conversation]?[user]), [device]))
+            rows.append((Typist(user: user, name: name ?? members[conversation]?[user], kind: kind), [device]))
         }
         typing[conversation] = rows
-        if rows.count != before { tellTyping(in: conversation) }
+        if rows.map(\.typist) != before { tellTyping(in: conversation) }
     }
 
     func typists(in conversation: ConversationID) -> [Typist] { typing[conversation]?.map(\.typist) ?? [] }
@@ -155,8 +160,8 @@ final class World: @unchecked Sendable {
         case .leave(let conversation):
             session.joined[conversation] = nil
             typed(by: session.user, on: session.device, false, in: conversation)
-        case .typing(let conversation, let typing):
-            typed(by: session.user, on: session.device, typing, in: conversation)
+        case .typing(let conversation, let typing, let kind):
+            typed(by: session.user, on: session.device, typing, kind, in: conversation)
         case .ping: session.tell(.pong(time: now))
         case .token: break
         case .goodbye:

@@ -50,6 +50,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("presence", #"{"type":"join","conversation":"c","presence":"X"}"#),
             ("conversation", #"{"type":"typing","conversation":"X","typing":true}"#),
             ("typing", #"{"type":"typing","conversation":"c","typing":"X"}"#),
+            ("kind", #"{"type":"typing","conversation":"c","typing":true,"kind":"X"}"#),
             ("an unknown name", #"{"type":"ping","X":1}"#), ("an unknown text", #"{"type":"ping","x":"X"}"#),
         ]
         let hello = [
@@ -130,6 +131,8 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
         ]
         let bodies = [
             ("users", "POST /v1/presence", #"{"users":["X"]}"#),
+            ("kind", "PUT /v1/conversations/c/typing/a", #"{"kind":"X"}"#),
+            ("for", "PUT /v1/conversations/c/typing/a", #"{"for":"X"}"#),
             ("stored", "POST /v1/presence", #"{"users":["a"],"stored":"X"}"#),
             ("users", "POST /v1/reach", #"{"users":["X"]}"#),
             ("members", "PUT /v1/conversations/c/members", #"{"members":{"X":"a"}}"#),
@@ -163,6 +166,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
         ("typing", "typing:{c}", #"{"user":"a","typing":"X","at":1}"#),
         ("expires_in", "typing:{c}", #"{"user":"a","typing":true,"expires_in":"X","at":1}"#),
         ("name", "typing:{c}", #"{"user":"a","typing":true,"expires_in":3000,"at":9000000000000,"name":"X"}"#),
+        ("kind", "typing:{c}", #"{"user":"a","typing":true,"expires_in":3000,"at":9000000000000,"kind":"X"}"#),
         ("user", "presence:{target}", #"{"user":"X","status":"online","updated_at":1,"version":1,"at":1}"#),
         ("status", "presence:{target}", #"{"user":"target","status":"X","last_seen":1,"updated_at":1,"version":1}"#),
         ("last_seen", "presence:{target}", #"{"user":"target","status":"away","last_seen":"X","version":1}"#),
@@ -201,6 +205,15 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
                 { [["ZADD", "typing:{k}", "9000000000000", "\($0) d", "9000000000000", "a \($0)"]] }
             ),
             ("typing:{CONVERSATION}:USER", join, { [["SET", "typing:{k}:stranger", $0]] }),
+            (
+                "kinds:{CONVERSATION}", join,
+                {
+                    [
+                        ["ZADD", "typing:{k}", "9000000000000", "a d"],
+                        ["HSET", "kinds:{k}", "a d", "\($0) 9000000000000"],
+                    ]
+                }
+            ),
             ("revoked:{USER}", nil, { [["SET", "revoked:{stranger}", $0], ["DEL", "revoked:{stranger}"]] }),
             ("{workers}", nil, { [["ZADD", "{workers}", "9000000000000", $0]] }),
             ("{workers}:INCARNATION", get, { [dead, ["HSET", "{workers}:dead.1", "edge", $0, "beat", $0, $0, "1"]] }),

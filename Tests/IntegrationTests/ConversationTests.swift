@@ -27,6 +27,28 @@ struct ConversationTests {
         #expect(try await bob.typing(in: "c3") == nil)
     }
 
+    @Test("a bot types as long as a server says, at any worker, until another says something else")
+    func bot() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let (here, there) = (deployment.workers[0], deployment.workers[1])
+        let bob = try await there.device("bob", "phone")
+        try await bob.ask(.join("c", presence: false))
+        let path = "/v1/conversations/c/typing/ada"
+        #expect(try await here.ask("PUT", path, #"{"kind":"thinking","for":"60s"}"#).status == 204)
+        try await eventually("ada thinks") { try await bob.typing(in: "c")?.users.map(\.kind) == [.thinking] }
+        try await Task.sleep(for: .seconds(4))
+        #expect(try await bob.typing(in: "c")?.count == 1, "its worker renews it")
+        #expect(try await there.ask("PUT", path, #"{"for":"60s"}"#).status == 204)
+        try await eventually("ada types") { try await bob.typing(in: "c")?.users.map(\.kind) == [.typing] }
+        #expect(try await here.ask("DELETE", path).status == 204)
+        try await eventually("ada has stopped") { try await bob.typing(in: "c")?.count == 0 }
+        try await Task.sleep(for: .seconds(2))
+        #expect(try await bob.typing(in: "c")?.count == 0, "nobody renews what was ended")
+        #expect(try await here.ask("PUT", path, #"{"for":"1s"}"#).status == 204)
+        try await eventually("ada types again") { try await bob.typing(in: "c")?.count == 1 }
+        try await eventually("and stops by itself") { try await bob.typing(in: "c")?.count == 0 }
+    }
+
     /// The device continues to type: what it sends after its removal has no effect.
     @Test(
         "a removed member's typing ends everywhere within 500 ms, the member is notified, and cannot type again",

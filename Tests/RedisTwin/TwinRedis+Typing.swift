@@ -19,6 +19,12 @@ package struct TypingDevice: Hashable, Comparable, Sendable {
     }
 }
 
+/// A value of the hash `kinds:{CONVERSATION}`.
+package struct TwinKind: Hashable, Sendable {
+    package var kind: TypingKind
+    package var ends: Timestamp
+}
+
 extension TwinRedis {
     /// A device types, until the signal expires.
     public mutating func signalTyping(_ signal: TypingSignal, isOpen: Bool) -> TypingOutcome {
@@ -29,10 +35,21 @@ extension TwinRedis {
         var set = typingSet(signal.conversation)
         // If two signals overtake each other, the later expiry counts, unless it was stored before the clock was set
         // back.
-        set[member] = set[member].map { $0 > latestEnd ? ends : max($0, ends) } ?? ends
+        let stored = set[member].flatMap { $0 > latestEnd ? nil : $0 }
+        var kind = signal.kind
+        if let stored, stored > ends || stored == ends && kind == .typing {
+            kind = self.kind(of: member, until: stored, in: signal.conversation)
+        }
+        set[member] = max(stored ?? ends, ends)
         change(typingSet: signal.conversation, to: set)
-        tellTyping(signal, on: otherDevices(than: signal) + [signal.device])
         tidy(signal.conversation)
+        if kind != .typing, let last = typingSets[signal.conversation]?.expires {
+            var all = kinds[signal.conversation]?.read(at: time) ?? [:]
+            all[member] = TwinKind(kind: kind, ends: max(stored ?? ends, ends))
+            kinds[signal.conversation] = Expiring(value: all, expires: last)
+        }
+        let others = otherDevices(than: signal)
+        tellTyping(signal, on: others + [signal.device], kind: others.isEmpty ? kind : nil)
         return .typing
     }
 
@@ -43,6 +60,11 @@ extension TwinRedis {
         if let ends = set[member], ends > stop.expiry, ends <= latestEnd { return .late }
         set[member] = nil
         change(typingSet: stop.conversation, to: set)
+        if stop.kind != .typing, var all = kinds[stop.conversation]?.read(at: time) {
+            all[member] = nil
+            let expires = kinds[stop.conversation]?.expires
+            kinds[stop.conversation] = all.isEmpty ? nil : Expiring(value: all, expires: expires)
+        }
         tidy(stop.conversation)
         tellTyping(stop, on: planted.contains(.stopIgnoresOtherDevices) ? [] : otherDevices(than: stop))
         return .stopped
@@ -68,14 +90,22 @@ extension TwinRedis {
     }
 
     private func typists(in conversation: ConversationID) -> [RoomSnapshot.Entry] {
-        var ends: [UserID: Timestamp] = [:]
-        for (member, end) in typingSet(conversation) where counts(end) {
-            ends[member.user] = max(ends[member.user] ?? end, end)
+        var last: [UserID: (member: TypingDevice, end: Timestamp)] = [:]
+        for (member, end) in typingSet(conversation).sorted(by: { $0.key < $1.key }) where counts(end) {
+            if let known = last[member.user], known.end >= end { continue }
+            last[member.user] = (member, end)
         }
-        return ends.sorted { $0.key < $1.key }.map {
+        return last.sorted { $0.key < $1.key }.map { user, typing in
             RoomSnapshot.Entry(
-                user: $0.key, expiry: $0.value, name: displayName(of: $0.key, in: conversation).map(ByteString.init))
+                user: user, expiry: typing.end, name: displayName(of: user, in: conversation).map(ByteString.init),
+                kind: kind(of: typing.member, until: typing.end, in: conversation))
         }
+    }
+
+    /// What a device does until this moment. What is stored with another end is of an earlier signal.
+    package func kind(of member: TypingDevice, until end: Timestamp, in conversation: ConversationID) -> TypingKind {
+        let stored = kinds[conversation]?.read(at: time)?[member]
+        return stored?.ends == end ? stored?.kind ?? .typing : .typing
     }
 }
 
@@ -107,19 +137,23 @@ extension TwinRedis {
     }
 
     /// Stores which of these devices still type, and publishes the user's resulting state.
-    private mutating func tellTyping(_ signal: TypingSignal, on devices: [DeviceID]) {
+    ///
+    /// - Parameter kind: if it is known without a look at what is stored.
+    private mutating func tellTyping(_ signal: TypingSignal, on devices: [DeviceID], kind: TypingKind? = nil) {
         let (user, conversation) = (signal.user, signal.conversation)
         let set = typingSet(conversation)
         let typing = devices.compactMap { device in
             set[TypingDevice(user: user, device: device)].map { (device: device, ends: $0) }
         }.filter { counts($0.ends) }.sorted { ($1.ends, $0.device) < ($0.ends, $1.device) }
-        guard let last = typing.first?.ends else { return endTyping(of: user, in: conversation) }
-
+        guard let first = typing.first else { return endTyping(of: user, in: conversation) }
+        let last = first.ends
         typingDevices[TypingUser(conversation: conversation, user: user)] = Expiring(
             value: typing.map(\.device), expires: last)
         let change = TypingChange(
             user: user, typing: true, expiresIn: last.since(time).milliseconds, at: time,
-            name: displayName(of: user, in: conversation).map(ByteString.init))
+            name: displayName(of: user, in: conversation).map(ByteString.init),
+            kind: kind
+                ?? self.kind(of: TypingDevice(user: user, device: first.device), until: last, in: conversation))
         published.append(.typing(change, in: conversation))
     }
 

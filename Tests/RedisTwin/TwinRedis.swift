@@ -49,6 +49,8 @@ public struct TwinRedis: Hashable, Sendable {
     package internal(set) var typingDevices: [TypingUser: Expiring<[DeviceID]>] = [:]
     /// `typing:{CONVERSATION}`: when each device's typing expires.
     package internal(set) var typingSets: [ConversationID: Expiring<[TypingDevice: Timestamp]>] = [:]
+    /// `kinds:{CONVERSATION}`: what a device does other than typing, until when.
+    package internal(set) var kinds: [ConversationID: Expiring<[TypingDevice: TwinKind]>] = [:]
     /// `members:{CONVERSATION}`: the display names, if the conversation is managed.
     package internal(set) var memberNames: [ConversationID: [UserID: String]] = [:]
     /// `{workers}`: the end of each lease.
@@ -83,6 +85,7 @@ public struct TwinRedis: Hashable, Sendable {
         revocations = revocations.filter { $0.value.read(at: time) != nil }
         typingDevices = typingDevices.filter { $0.value.read(at: time) != nil }
         typingSets = typingSets.filter { $0.value.read(at: time) != nil }
+        kinds = kinds.filter { $0.value.read(at: time) != nil }
         sweepers = sweepers.filter { $0.value.read(at: time) != nil }
     }
 

@@ -119,4 +119,20 @@ import Testing
             #expect(throws: UnexpectedJSON.self) { try codec.message(from: Data(text.utf8)) }
         }
     }
+
+    @Test("a kind that is not known counts as typing, which is not written")
+    func kinds() throws {
+        let c = try ConversationID("c")
+        for (word, kind) in [("\"recording\"", TypingKind.recording), ("\"dancing\"", .typing), ("null", .typing)] {
+            let text = #"{"type":"typing","conversation":"c","typing":true,"kind":\#(word)}"#
+            #expect(try codec.request(from: Data(text.utf8)).message == .typing(c, true, kind: kind))
+            let told = #"{"type":"typing","conversation":"c","users":[{"user":"a","kind":\#(word)}],"count":1}"#
+            let typing = ServerMessage.Typing(
+                conversation: c, users: [Typist(user: try UserID("a"), kind: kind)], count: 1)
+            #expect(try codec.message(from: Data(told.utf8)) == .typing(typing))
+        }
+        let written = String(decoding: ClientRequest(.typing(c, true, kind: .thinking)).jsonText, as: UTF8.self)
+        #expect(written == #"{"conversation":"c","kind":"thinking","type":"typing","typing":true}"#)
+        #expect(!String(decoding: ClientRequest(.typing(c, true)).jsonText, as: UTF8.self).contains("kind"))
+    }
 }

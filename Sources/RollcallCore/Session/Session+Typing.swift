@@ -20,18 +20,19 @@ extension Session {
 
     /// Handles a typing signal from the client in a joined conversation; see ``TypingSender``.
     mutating func signalled(
-        in room: RoomKey, of conversation: ConversationID, _ settings: ShardSettings.Typing, at now: Instant,
+        _ kind: TypingKind, in room: RoomKey, of conversation: ConversationID, _ settings: ShardSettings.Typing,
+        at now: Instant,
         time: Timestamp
     ) -> TypingSender.Decision? {
-        if let index = sender(in: room) { return senders[index].typing.signalled(at: now, time: time) }
+        if let index = sender(in: room) { return senders[index].typing.signalled(kind, at: now, time: time) }
         senders.removeAll { $0.room == nil && $0.typing.isRested(at: now) }
         if let index = senders.firstIndex(where: { $0.room == nil && $0.conversation == conversation }) {
             senders[index].room = room
-            return senders[index].typing.signalled(at: now, time: time)
+            return senders[index].typing.signalled(kind, at: now, time: time)
         }
         var typing = TypingSender(expiry: settings.expiry, throttle: settings.throttle)
         defer { senders.append(Sender(room: room, conversation: conversation, typing: typing)) }
-        return typing.signalled(at: now, time: time)
+        return typing.signalled(kind, at: now, time: time)
     }
 
     /// Handles that the user stopped typing there.

@@ -97,7 +97,8 @@ extension Shard {
     /// Handles typing in a conversation that is still being joined. A start is held until the join completes; a stop
     /// cancels the held start.
     mutating func typedWhileJoining(
-        _ typing: Bool, in room: RoomKey, of conversation: ConversationID, id: MessageID?, on key: SessionKey,
+        _ typing: Bool, _ kind: TypingKind, in room: RoomKey, of conversation: ConversationID, id: MessageID?,
+        on key: SessionKey,
         at now: Instant
     ) {
         guard redis.takesWrites || !typing else { return answerUnavailable(key, id: id) }
@@ -105,7 +106,9 @@ extension Shard {
         guard typing, rooms[room]?.pendingJoins[key] != nil else {
             return acknowledge(id, onceStoppedIn: conversation, to: key, at: now)
         }
-        rooms.change(room) { $0.pendingJoins.change(key) { $0.typing = PendingJoins.Signal(id: id, came: now) } }
+        rooms.change(room) {
+            $0.pendingJoins.change(key) { $0.typing = PendingJoins.Signal(id: id, kind: kind, came: now) }
+        }
     }
 
     mutating func dropDeferredTyping(_ key: SessionKey, in room: RoomKey) {
@@ -229,7 +232,7 @@ extension Shard {
         guard let signal = waiting.typing else { return }
         // Typing ends at its expiry even if the join took longer.
         guard now < signal.came + settings.typing.expiry else { return acknowledge(signal.id, to: session) }
-        typed(true, in: conversation, id: signal.id, on: session, at: signal.came)
+        typed(true, signal.kind, in: conversation, id: signal.id, on: session, at: signal.came)
     }
 
     private mutating func refuse(_ waiting: PendingJoins.Join, _ code: MessageError.Code, _ message: String) {

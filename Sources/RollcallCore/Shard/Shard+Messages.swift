@@ -108,11 +108,11 @@ extension Shard {
         case .get(let users): get(users, id: id, on: key, at: now)
         case .join(let conversation, let presence): join(conversation, presence: presence, id: id, on: key, at: now)
         case .leave(let conversation): leave(conversation, id: id, on: key, at: now)
-        case .typing(let conversation, let typing):
+        case .typing(let conversation, let typing, let kind):
             tally.typingSignals += 1
             // Typing ends at its expiry, no matter how long the signal waited.
             guard !typing || now < came + settings.typing.expiry else { return acknowledge(id, to: key) }
-            typed(typing, in: conversation, id: id, on: key, at: came)
+            typed(typing, kind, in: conversation, id: id, on: key, at: came)
         case .ping: actions.append(.send(.pong(time: redis.time(at: now)), to: [key]))
         case .goodbye: goodbye(key, id: id, at: now)
         }

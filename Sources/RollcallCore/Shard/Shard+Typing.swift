@@ -56,11 +56,12 @@ extension Shard {
     }
 
     mutating func typed(
-        _ typing: Bool, in conversation: ConversationID, id: MessageID?, on key: SessionKey, at now: Instant
+        _ typing: Bool, _ kind: TypingKind, in conversation: ConversationID, id: MessageID?, on key: SessionKey,
+        at now: Instant
     ) {
         guard let room = rooms.key(of: conversation), sessions.read(key, { $0.hasJoined(room) }) == true else {
             if let room = rooms.key(of: conversation), sessions[key]?.joining.contains(room) == true {
-                return typedWhileJoining(typing, in: room, of: conversation, id: id, on: key, at: now)
+                return typedWhileJoining(typing, kind, in: room, of: conversation, id: id, on: key, at: now)
             }
             return answer(key, .notJoined, id: id, "join the conversation first")
         }
@@ -68,7 +69,7 @@ extension Shard {
         let (time, rules) = (redis.time(at: now), settings.typing)
         let decision = sessions.change(key) {
             typing
-                ? $0.signalled(in: room, of: conversation, rules, at: now, time: time)
+                ? $0.signalled(kind, in: room, of: conversation, rules, at: now, time: time)
                 : $0.stopped(in: room)
         }.flatMap { $0 }
         if let decision { carryOut(decision, in: conversation, for: key, id: typing ? id : nil) }
@@ -121,13 +122,14 @@ extension Shard {
     ) {
         guard let name = sessions.read(key, { $0.recorder?.name }) ?? nil else { return }
         switch decision {
-        case .signal(let expiry):
+        case .signal(let expiry, let kind):
             let signal = TypingSignal(
-                user: name.user, device: name.device, conversation: conversation, expiry: expiry)
+                user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind)
             let isOpen = sessions.read(key) { $0.right.opens(conversation) } == true
             actions.append(.store(.signalTyping(.init(signal: signal, isOpen: isOpen, key: key, id: id))))
-        case .stop(let expiry):
-            let stop = TypingSignal(user: name.user, device: name.device, conversation: conversation, expiry: expiry)
+        case .stop(let expiry, let kind):
+            let stop = TypingSignal(
+                user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind)
             repairs.stops.sent(stop)
             actions.append(.store(.stopTyping(.init(stop: stop))))
         }

@@ -22,6 +22,7 @@ struct PendingJoins: Sendable {
 
     struct Signal: Hashable, Sendable {
         var id: MessageID?
+        var kind: TypingKind
         /// When the signal arrived. Its expiry counts from here, even if the join takes longer.
         var came: Instant
     }

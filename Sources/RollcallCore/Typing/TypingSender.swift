@@ -10,9 +10,9 @@ public import RollcallModel
 public struct TypingSender: Hashable, Sendable {
     public enum Decision: Hashable, Sendable {
         /// Send to Redis now, with this expiry.
-        case signal(expiry: Timestamp)
+        case signal(expiry: Timestamp, TypingKind = .typing)
         /// End the typing that was signalled until this expiry.
-        case stop(expiry: Timestamp)
+        case stop(expiry: Timestamp, TypingKind = .typing)
     }
 
     private let expiry: Duration
@@ -25,6 +25,8 @@ public struct TypingSender: Hashable, Sendable {
     private var deferred: Timestamp?
     /// When the typing ends unless another signal arrives.
     private var end: Instant?
+    /// Of the last signal.
+    private var kind = TypingKind.typing
 
     public init(expiry: Duration, throttle: Duration) {
         self.expiry = expiry
@@ -39,7 +41,8 @@ public struct TypingSender: Hashable, Sendable {
     /// Handles a typing signal from the client.
     ///
     /// - Returns: what to send now; `nil` if the signal is deferred.
-    public mutating func signalled(at now: Instant, time: Timestamp) -> Decision? {
+    public mutating func signalled(_ kind: TypingKind = .typing, at now: Instant, time: Timestamp) -> Decision? {
+        self.kind = kind
         let expiry = time.advanced(by: self.expiry)
         end = now + self.expiry
         guard let nextSend, now < nextSend else { return send(expiry, at: now) }
@@ -52,7 +55,7 @@ public struct TypingSender: Hashable, Sendable {
         deferred = nil
         end = nil
         defer { sent = nil }
-        return sent.map { .stop(expiry: $0) }
+        return sent.map { .stop(expiry: $0, kind) }
     }
 
     /// Handles that the user's typing does not count, because the user is not a member or has left. The throttle stays.
@@ -86,6 +89,6 @@ public struct TypingSender: Hashable, Sendable {
         // its clock set back. A stop has to end that one.
         sent = max(sent ?? expiry, expiry)
         deferred = nil
-        return .signal(expiry: expiry)
+        return .signal(expiry: expiry, kind)
     }
 }

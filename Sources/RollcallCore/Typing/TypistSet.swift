@@ -5,7 +5,8 @@ public import RollcallModel
 /// The users who are typing, in the order in which they became known, each until their expiry.
 ///
 /// Each user has a pace, so that nobody's devices can flood a room by starting and stopping again and again: four changes
-/// pass at once, and one more per interval. Only a start ever waits, and only for changes of the same user.
+/// pass at once, and one more per interval. Only a start and another kind ever
+/// wait, and only for changes of the same user.
 public struct TypistSet: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         var typist: Typist
@@ -59,7 +60,7 @@ public struct TypistSet: Hashable, Sendable {
         for typist in snapshot.typists {
             if let stop = stopped[typist.user], stop >= snapshot.time { continue }
             set(
-                Typist(user: typist.user, name: typist.name?.string),
+                Typist(user: typist.user, name: typist.name?.string, kind: typist.kind),
                 expires: min(clock.instant(of: typist.expiry), now + typist.expiry.since(snapshot.time)),
                 at: snapshot.time, isSnapshot: true, now: now)
         }
@@ -73,8 +74,8 @@ public struct TypistSet: Hashable, Sendable {
             let end = min(
                 clock.instant(of: change.at.advanced(by: .milliseconds(expiresIn))), now + .milliseconds(expiresIn))
             set(
-                Typist(user: change.user, name: change.name?.string), expires: end, at: change.at, isSnapshot: false,
-                now: now)
+                Typist(user: change.user, name: change.name?.string, kind: change.kind), expires: end, at: change.at,
+                isSnapshot: false, now: now)
         } else {
             if isReading { stopped[change.user] = change.at }
             guard let index = entries.firstIndex(where: { $0.typist.user == change.user && $0.at <= change.at }) else {
@@ -133,6 +134,12 @@ public struct TypistSet: Hashable, Sendable {
         }
         let known = entries[index].at
         guard isSnapshot ? at > known : at >= known else { return }
+        var typist = typist
+        // Another kind is a change like a start. One that comes too soon is shown with the next renewal.
+        let (user, shown) = (typist.user, entries[index].typist.kind)
+        if typist.kind != shown, entries[index].appears == nil {
+            if (paces[user]?.next(every: pace) ?? now) <= now { passed(user, at: now) } else { typist.kind = shown }
+        }
         entries[index] = Entry(typist: typist, expires: expires, at: at, appears: entries[index].appears)
     }
 }

@@ -17,7 +17,7 @@ public enum ClientMessage: Hashable, Sendable {
     /// Ends ``join(_:presence:)``, and the user's own typing there.
     case leave(ConversationID)
     /// The user is typing there (repeated while that lasts), or has stopped.
-    case typing(ConversationID, Bool)
+    case typing(ConversationID, Bool, kind: TypingKind = .typing)
     case ping
     /// Ends the session in an orderly way: the device is gone at once, without a grace period.
     case goodbye

@@ -34,7 +34,9 @@ extension ClientMessage {
         case .join:
             self = .join(try json.field("conversation"), presence: try json.optionalField("presence") ?? false)
         case .leave: self = .leave(try json.field("conversation"))
-        case .typing: self = .typing(try json.field("conversation"), try json.field("typing"))
+        case .typing:
+            self = .typing(
+                try json.field("conversation"), try json.field("typing"), kind: try .init(fieldOf: json))
         case .ping: self = .ping
         case .goodbye: self = .goodbye
         }
@@ -74,9 +76,10 @@ extension ClientRequest: JSONWritable {
                 json.field("conversation", conversation)
                 json.optionalField("id", id)
                 json.field("type", Kind.leave)
-            case .typing(let conversation, let typing):
+            case .typing(let conversation, let typing, let kind):
                 json.field("conversation", conversation)
                 json.optionalField("id", id)
+                json.optionalField("kind", kind.word)
                 json.field("type", Kind.typing)
                 json.field("typing", typing)
             case .ping: write(.ping, to: &json)

@@ -71,14 +71,29 @@ extension ServerMessage.Typing: JSONReadable {
     }
 }
 
+extension TypingKind {
+    /// Reads the field `kind`. Without one, and with a word of a later version, it is typing.
+    package init(fieldOf json: JSONValue) throws(UnexpectedJSON) {
+        let word: ByteString? = try json.optionalField("kind")
+        self = word.flatMap(Self.init(word:)) ?? .typing
+    }
+
+    /// The word for it, unless it is typing, which goes without saying.
+    package var word: String? { self == .typing ? nil : rawValue }
+
+    /// - Parameter word: as Redis has it.
+    package init(stored word: ByteString?) { self = word.flatMap(Self.init(word:)) ?? .typing }
+}
+
 extension Typist: JSONReadable, JSONWritable {
     package init(json: JSONValue) throws(UnexpectedJSON) {
         let name: ByteString? = try json.optionalField("name")
-        self.init(user: try json.field("user"), name: name?.string)
+        self.init(user: try json.field("user"), name: name?.string, kind: try .init(fieldOf: json))
     }
 
     package func write(to json: inout JSONWriter) {
         json.object {
+            $0.optionalField("kind", kind.word)
             $0.optionalField("name", name)
             $0.field("user", user)
         }

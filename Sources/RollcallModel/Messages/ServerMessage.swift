@@ -138,23 +138,54 @@ public enum ServerMessage: Hashable, Sendable {
     }
 }
 
+/// What counts as typing.
+public enum TypingKind: String, Hashable, Sendable, CaseIterable {
+    case typing
+    /// Speaking a message, for example.
+    case recording
+    case uploading
+    /// For bots and agents.
+    case thinking
+}
+
 /// A user who is typing.
 public struct Typist: Hashable, Sendable, Codable {
     public var user: UserID
     /// The user's name in the conversation's member list, if known.
     public var name: String?
+    public var kind: TypingKind
 
-    public init(user: UserID, name: String? = nil) {
+    public init(user: UserID, name: String? = nil, kind: TypingKind = .typing) {
         self.user = user
         self.name = name
+        self.kind = kind
     }
 
     /// Names are compared by bytes: another Unicode form of the same letters is another name.
     public static func == (left: Self, right: Self) -> Bool {
-        left.user == right.user && left.name.map(ByteString.init) == right.name.map(ByteString.init)
+        left.user == right.user && left.kind == right.kind
+            && left.name.map(ByteString.init) == right.name.map(ByteString.init)
     }
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(user)
+    }
+
+    private enum CodingKeys: String, CodingKey { case user, name, kind }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        let kind = try fields.decodeIfPresent(String.self, forKey: .kind)
+        self.init(
+            user: try fields.decode(UserID.self, forKey: .user),
+            name: try fields.decodeIfPresent(String.self, forKey: .name),
+            kind: TypingKind(stored: kind.map(ByteString.init)))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(user, forKey: .user)
+        try fields.encodeIfPresent(name, forKey: .name)
+        try fields.encodeIfPresent(kind.word, forKey: .kind)
     }
 }

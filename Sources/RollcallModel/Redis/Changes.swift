@@ -10,8 +10,14 @@ public struct TypingChange: Hashable, Sendable {
     /// The user's display name in the conversation's member list, if the user has one and is typing. Receivers
     /// therefore need not keep the members' names.
     public var name: ByteString?
+    /// Of the device that types longest.
+    public var kind: TypingKind
 
-    public init(user: UserID, typing: Bool, expiresIn: Int64?, at: Timestamp, name: ByteString? = nil) {
+    public init(
+        user: UserID, typing: Bool, expiresIn: Int64?, at: Timestamp, name: ByteString? = nil,
+        kind: TypingKind = .typing
+    ) {
+        self.kind = kind
         self.user = user
         self.typing = typing
         self.expiresIn = expiresIn
@@ -25,7 +31,7 @@ extension TypingChange: JSONReadable {
         self.init(
             user: try json.field("user"), typing: try json.field("typing"),
             expiresIn: try json.optionalField("expires_in"), at: try json.field("at"),
-            name: try json.optionalField("name"))
+            name: try json.optionalField("name"), kind: try .init(fieldOf: json))
     }
 }
 

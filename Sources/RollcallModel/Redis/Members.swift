@@ -15,18 +15,18 @@ extension SessionName {
 }
 
 extension RoomSnapshot {
-    /// A member of `typing:{CONVERSATION}`, `USER DEVICE`, with its score and the user's display name.
-    package typealias TypingMember = (member: ByteString, expiry: Timestamp, name: ByteString?)
+    /// A member of `typing:{CONVERSATION}`, `USER DEVICE`, with its score, the user's display name and the kind.
+    package typealias TypingMember = (member: ByteString, expiry: Timestamp, name: ByteString?, kind: TypingKind)
 
     /// Returns each user once, sorted by id, with the latest expiry of the user's devices. Ignores members that
     /// Rollcall did not write.
     package static func typists(_ members: some Sequence<TypingMember>) -> [Entry] {
         var typists: [UserID: Entry] = [:]
-        for (member, expiry, name) in members {
+        for (member, expiry, name, kind) in members {
             guard let word = member.cut(at: " ")?.before, let user = try? UserID(word) else { continue }
-            let known = typists[user]?.expiry ?? expiry
+            if let known = typists[user], known.expiry >= expiry { continue }
             typists[user] = Entry(
-                user: user, expiry: max(known, expiry), name: name.flatMap { $0.isEmpty ? nil : $0 })
+                user: user, expiry: expiry, name: name.flatMap { $0.isEmpty ? nil : $0 }, kind: kind)
         }
         return typists.values.sorted { $0.user < $1.user }
     }

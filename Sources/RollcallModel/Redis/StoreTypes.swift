@@ -115,12 +115,35 @@ public struct TypingSignal: Hashable, Sendable {
     public var conversation: ConversationID
     /// When the typing ends, in Redis time. A stop has the expiry of the signal that it ends.
     public var expiry: Timestamp
+    /// A stop has the kind of the signal that it ends.
+    public var kind: TypingKind
 
-    public init(user: UserID, device: DeviceID, conversation: ConversationID, expiry: Timestamp) {
+    public init(
+        user: UserID, device: DeviceID, conversation: ConversationID, expiry: Timestamp, kind: TypingKind = .typing
+    ) {
+        self.kind = kind
         self.user = user
         self.device = device
         self.conversation = conversation
         self.expiry = expiry
+    }
+}
+
+/// What an app's server says of a user's typing.
+public enum ServerTypingStep: String, Hashable, Sendable {
+    /// In place of what a server has said before.
+    case begin
+    /// As long as nothing else was said.
+    case renew
+    case end
+}
+
+extension DeviceID {
+    /// The device under which a user types on behalf of an app's server. Its brace keeps clients from naming it.
+    ///
+    /// - Parameter mark: another one for each beginning.
+    package static func ofServer(mark: UInt64) -> DeviceID {
+        DeviceID(unchecked: ByteString("{http}\(String(mark, radix: 36))"))
     }
 }
 
@@ -188,8 +211,11 @@ public struct RoomSnapshot: Hashable, Sendable {
         public var expiry: Timestamp
         /// The user's name in the conversation's member list.
         public var name: ByteString?
+        /// Of the device that types longest.
+        public var kind: TypingKind
 
-        public init(user: UserID, expiry: Timestamp, name: ByteString?) {
+        public init(user: UserID, expiry: Timestamp, name: ByteString?, kind: TypingKind = .typing) {
+            self.kind = kind
             self.user = user
             self.expiry = expiry
             self.name = name

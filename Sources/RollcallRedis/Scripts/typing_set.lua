@@ -1,6 +1,6 @@
 -- Shared by typing_signal and typing_stop, after time.lua and typing_end.lua: stores and publishes where a user types.
--- KEYS[1] is typing:{CONVERSATION}:USER, KEYS[2] is typing:{CONVERSATION}, also the channel, and ARGV[4] is
--- typing.expiry in milliseconds.
+-- KEYS[1] is typing:{CONVERSATION}:USER, KEYS[2] is typing:{CONVERSATION}, also the channel, KEYS[4] is
+-- kinds:{CONVERSATION}, and ARGV[4] is typing.expiry in milliseconds.
 
 local longest = tonumber(ARGV[4])
 local latest = latest_end(longest)
@@ -29,9 +29,23 @@ local function others(string_before, device)
   return names
 end
 
-local function tell_typing(user, ends, name)
+local function tell_typing(user, ends, name, kind)
   redis.call('PUBLISH', KEYS[2], '{"user":' .. cjson.encode(user) .. ',"typing":true,"expires_in":' .. whole(ends - now)
-    .. ',"at":' .. whole(now) .. (name and ',"name":' .. cjson.encode(name) or '') .. '}')
+    .. ',"at":' .. whole(now) .. (name and ',"name":' .. cjson.encode(name) or '')
+    .. (kind and ',"kind":' .. cjson.encode(kind) or '') .. '}')
+end
+
+-- Returns the kind of what a device does until `ends`; nil for typing. A kind that was stored with another end is of an
+-- earlier signal. A foreign key costs the kind, and nothing else.
+local function kind_of(user, device, ends)
+  local stored = redis.pcall('HGET', KEYS[4], user .. ' ' .. device)
+  local kind, stored_ends = string.match(type(stored) == 'string' and stored or '', '^(%a+) (%d+)$')
+  return tonumber(stored_ends) == ends and kind or nil
+end
+
+-- Stores a kind other than typing.
+local function store_kind(user, device, kind, ends)
+  redis.pcall('HSET', KEYS[4], user .. ' ' .. device, kind .. ' ' .. whole(ends))
 end
 
 -- Updates the string to match the sorted set, for a user who types on at least one device, and publishes the typing.
@@ -39,12 +53,13 @@ local function store_typing(user, devices, name)
   local names = {}
   for i, device in ipairs(devices) do names[i] = device.name end
   redis.call('SET', KEYS[1], table.concat(names, ' '), 'PX', whole(devices[1].ends - now))
-  tell_typing(user, devices[1].ends, name)
+  tell_typing(user, devices[1].ends, name, kind_of(user, devices[1].name, devices[1].ends))
 end
 
 -- Removes entries that have expired, or that are from before the clock was set back, and lets the set expire with its last
--- member.
-local function tidy()
+-- member; and so the kinds, if one was stored that ends then or before. It comes last: what expires within this millisecond is
+-- gone at once.
+local function tidy(kind_ends)
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now))
   local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
   if last[2] and tonumber(last[2]) > latest then
@@ -52,4 +67,5 @@ local function tidy()
     last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
   end
   if last[2] then redis.call('PEXPIREAT', KEYS[2], last[2]) end
+  if kind_ends then redis.call('PEXPIREAT', KEYS[4], last[2] or whole(kind_ends)) end
 end

@@ -1,9 +1,10 @@
 -- Ends a user's typing on a device if it ends no later than `expiry`. The stop is published even if nothing is stored:
 -- a worker sends one at the expiry, when Redis has already expired the entry.
 --
--- KEYS     1 typing:{CONVERSATION}:USER, 2 typing:{CONVERSATION}, also the channel, 3 members:{CONVERSATION}
+-- KEYS     1 typing:{CONVERSATION}:USER, 2 typing:{CONVERSATION}, also the channel, 3 members:{CONVERSATION},
+--          4 kinds:{CONVERSATION}
 -- ARGV     1 user, 2 device, 3 the expiry of the last signal that this ends (absolute),
---          4 typing.expiry in milliseconds
+--          4 typing.expiry in milliseconds, 5 the kind of that signal, empty for typing
 -- Reply    { code, TIME }
 --          stopped: published, with "typing":true if the user still types on another device
 --          late: the user has started to type again
@@ -15,6 +16,7 @@ local ends = tonumber(redis.call('ZSCORE', KEYS[2], member) or nil)
 if ends and ends > expiry and ends <= latest then return { 'late', now } end
 
 redis.call('ZREM', KEYS[2], member) -- permitted at maxmemory; after it, so is all that a script does
+if ARGV[5] ~= '' then redis.pcall('HDEL', KEYS[4], member) end
 tidy()
 local devices = still_typing(user, others(redis.call('GET', KEYS[1]) or '', device))
 if #devices > 0 then

@@ -10,7 +10,7 @@ extension Store {
         call(
             .typingSignal, keys: typingKeys(signal),
             .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
-            .milliseconds(settings.typingExpiry), isOpen ? "open" : "closed", reply: reply
+            .milliseconds(settings.typingExpiry), isOpen ? "open" : "closed", .kind(signal), reply: reply
         ) { $0.array?.first?.text.flatMap(TypingOutcome.init(word:)) }
     }
 
@@ -20,8 +20,20 @@ extension Store {
         call(
             .typingStop, keys: typingKeys(signal),
             .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
-            .milliseconds(settings.typingExpiry), reply: reply
+            .milliseconds(settings.typingExpiry), .kind(signal), reply: reply
         ) { $0.array?.first?.text.flatMap(TypingStopOutcome.init(word:)) }
+    }
+
+    /// Sets a user as typing on behalf of an app's server, under a device of ``RollcallModel/DeviceID/ofServer(mark:)``.
+    ///
+    /// - Parameter reply: `late` also if there was nothing to renew, because another server or worker has said something
+    ///   else since.
+    public func serverTypes(_ signal: TypingSignal, _ step: ServerTypingStep, reply: @escaping Reply<TypingOutcome>) {
+        call(
+            .typingServer, keys: typingKeys(signal),
+            .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
+            .milliseconds(settings.typingExpiry), .string(step.rawValue), .kind(signal), reply: reply
+        ) { $0.array?.first?.text.flatMap(TypingOutcome.init(word:)) }
     }
 
     /// Reads the current state of a conversation.
@@ -34,7 +46,7 @@ extension Store {
         reply: @escaping Reply<RoomSnapshot>
     ) {
         call(
-            .room, keys: [names.members(conversation), names.typing(conversation)],
+            .room, keys: [names.members(conversation), names.typing(conversation), names.kinds(conversation)],
             arguments: [
                 withTyping ? 1 : 0, .integer(Int64(mostMembers)), .milliseconds(settings.typingExpiry),
             ] + users.map { .string($0.text) }, reply: reply
@@ -44,9 +56,14 @@ extension Store {
     private func typingKeys(_ signal: TypingSignal) -> [String] {
         [
             names.typing(signal.conversation, signal.user), names.typing(signal.conversation),
-            names.members(signal.conversation),
+            names.members(signal.conversation), names.kinds(signal.conversation),
         ]
     }
+}
+
+extension RedisCommand.Argument {
+    /// Empty for typing, of which nothing more is stored.
+    fileprivate static func kind(_ signal: TypingSignal) -> Self { .string(signal.kind.word ?? "") }
 }
 
 extension RoomSnapshot {
@@ -64,11 +81,11 @@ extension RoomSnapshot {
             memberCount: areAll ? members?.count ?? 0 : Int(count))
     }
 
-    private static func typists(_ triples: [RedisValue]) -> [Entry] {
+    private static func typists(_ words: [RedisValue]) -> [Entry] {
         typists(
-            stride(from: 0, to: triples.count - 2, by: 3).lazy.compactMap { index in
-                guard let member = triples[index].text, let expiry = triples[index + 1].time else { return nil }
-                return (member, expiry, triples[index + 2].text)
+            stride(from: 0, to: words.count - 3, by: 4).lazy.compactMap { index in
+                guard let member = words[index].text, let expiry = words[index + 1].time else { return nil }
+                return (member, expiry, words[index + 2].text, TypingKind(stored: words[index + 3].text))
             })
     }
 

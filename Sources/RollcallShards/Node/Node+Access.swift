@@ -32,7 +32,7 @@ extension Node: NodeAccess {
         let snapshot = try await ask { store, reply in
             store.room(conversation, users: [], withTyping: true, mostMembers: 0, reply: reply)
         }
-        let typists = snapshot.typists.map { Typist(user: $0.user, name: $0.name?.string) }
+        let typists = snapshot.typists.map { Typist(user: $0.user, name: $0.name?.string, kind: $0.kind) }
         return ServerMessage.Typing(
             conversation: conversation, users: Array(typists.prefix(names)), count: typists.count)
     }

@@ -27,6 +27,14 @@ package protocol OperatorAccess: NodeAccess {
     /// does not throw: whom it could not ask about is unknown.
     func reach(of users: [UserID]) async -> [Reach]
 
+    /// Shows a user as typing for this long, in place of what a server has said of the user there before.
+    ///
+    /// - Throws: ``ServerTypingRefusal``; ``Unavailable``.
+    func type(_ user: UserID, in conversation: ConversationID, kind: TypingKind, for duration: Duration) async throws
+
+    /// Ends whatever servers have said of a user's typing.
+    func stopTyping(_ user: UserID, in conversation: ConversationID) async throws
+
     /// Explains a user's presence.
     func explanation(of user: UserID) async throws -> Explanation
 

@@ -65,7 +65,7 @@ extension AdminQuery {
 
     fileprivate func duration(_ name: ByteString, most: Duration) throws(AdminProblem) -> Duration? {
         guard let text = value(of: name) else { return nil }
-        guard let duration = DurationText.duration(text.string), duration <= most else {
+        guard let duration = DurationText.duration(text), duration <= most else {
             throw AdminProblem(
                 .badRequest, "the \(name) must be a duration of at most \(DurationText.text(most)), such as 30s")
         }

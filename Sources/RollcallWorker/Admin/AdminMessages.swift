@@ -9,6 +9,31 @@ import RollcallModel
 protocol AdminRequestBody: JSONReadable {
     /// An example of a valid body, for error messages.
     static var form: String { get }
+    /// What counts where there is no body.
+    static var absent: String { get }
+}
+
+extension AdminRequestBody {
+    static var absent: String { "" }
+}
+
+/// How a user types on behalf of a server.
+struct AdminServerTyping: AdminRequestBody {
+    static let form = #"{"kind":"thinking","for":"30s"}"#
+    static let absent = "{}"
+    static let longest = Duration.seconds(300)
+
+    let kind: TypingKind
+    let duration: Duration
+
+    init(json: JSONValue) throws(UnexpectedJSON) {
+        kind = try TypingKind(fieldOf: json)
+        let text: ByteString = try json.optionalField("for") ?? "10s"
+        guard let duration = DurationText.duration(text), duration > .zero, duration <= Self.longest else {
+            throw UnexpectedJSON("\"for\" is a duration of at most \(DurationText.text(Self.longest)), such as 30s")
+        }
+        self.duration = duration
+    }
 }
 
 /// The users whose presence is requested.
@@ -177,10 +202,14 @@ struct AdminProblem: Error, Hashable {
         case notFound = "not_found"
         /// The conversation's members were never set, so its member list is not managed. An empty list is managed.
         case notManaged = "not_managed"
+        /// The user is no member of the conversation, which has members.
+        case notAMember = "not_a_member"
         case methodNotAllowed = "method_not_allowed"
         case tooLarge = "too_large"
         /// The request exceeds a limit on items per request.
         case limit
+        /// This worker does as much of this as it can.
+        case tooMany = "too_many"
         /// Redis is unavailable, or this worker is not ready. The same request may succeed later.
         case unavailable
         case `internal`
@@ -210,6 +239,8 @@ struct AdminProblem: Error, Hashable {
         case .forbidden: .forbidden
         case .notFound, .notManaged: .notFound
         case .methodNotAllowed: .methodNotAllowed
+        case .notAMember: .conflict
+        case .tooMany: .tooManyRequests
         case .tooLarge: .contentTooLarge
         case .unavailable: .serviceUnavailable
         case .internal: .internalServerError

@@ -70,6 +70,11 @@ struct AdminRoutes: Sendable {
             AdminRoute(.get, "/v1/conversations/{conversation}/typing", .read) {
                 AdminJSON.response(AdminTyping(try await node.typing(in: $0.conversation())))
             },
+            AdminRoute(.put, "/v1/conversations/{conversation}/typing/{user}", .app) { try await type($0) },
+            AdminRoute(.delete, "/v1/conversations/{conversation}/typing/{user}", .app) {
+                try await node.stopTyping($0.user(), in: $0.conversation())
+                return Response(status: .noContent)
+            },
         ] + memberRoutes
     }
 
@@ -124,6 +129,23 @@ extension AdminRoutes {
             AdminPresence(
                 users: asked.isStored
                     ? try await node.storedPresence(of: users) : try await node.presence(of: users)))
+    }
+
+    private func type(_ call: AdminCall) async throws -> Response {
+        let typing = try await call.body(AdminServerTyping.self)
+        do {
+            try await node.type(call.user(), in: call.conversation(), kind: typing.kind, for: typing.duration)
+        } catch let refusal as ServerTypingRefusal {
+            switch refusal {
+            case .notAMember:
+                throw AdminProblem(.notAMember, "the conversation has members, and the user is none of them")
+            case .tooMany:
+                throw AdminProblem(
+                    .tooMany, "this worker shows as many users as typing as it can; ask another one",
+                    headers: [.retryAfter: "1"])
+            }
+        }
+        return Response(status: .noContent)
     }
 
     private func sendAway(_ call: AdminCall) async throws -> Response {
@@ -210,7 +232,9 @@ struct AdminCall {
             throw AdminProblem(.badRequest, "the body is incomplete")
         }
         do {
-            return try Body(jsonText: bytes.readableBytesView)
+            return try Body(
+                jsonText: bytes.readableBytes == 0
+                    ? ByteBuffer(string: Body.absent).readableBytesView : bytes.readableBytesView)
         } catch let error as UnexpectedJSON {
             throw AdminProblem(.badRequest, "the body must have the form \(Body.form); \(error)")
         }

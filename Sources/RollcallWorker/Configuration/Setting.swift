@@ -172,12 +172,15 @@ package enum DurationText {
     /// Enough for any real duration, and few enough that no unit overflows.
     private static let mostDigits = 9
 
-    package static func duration(_ text: String) -> Duration? {
+    package static func duration(_ text: String) -> Duration? { duration(ByteString(text)) }
+
+    /// The text may be a stranger's.
+    static func duration(_ text: ByteString) -> Duration? {
+        let bytes = text.utf8
         if text == "0" { return .zero }
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
-        let name = text[digits.endIndex...]
-        guard digits.count <= mostDigits, let count = Int64(digits),
-            let unit = units.first(where: { $0.name == name })
+        let digits = bytes.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard digits.count <= mostDigits, let count = Int64(String(decoding: digits, as: UTF8.self)),
+            let unit = units.first(where: { $0.name.utf8.elementsEqual(bytes.dropFirst(digits.count)) })
         else { return nil }
         return .milliseconds(count * unit.milliseconds)
     }

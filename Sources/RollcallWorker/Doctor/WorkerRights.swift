@@ -147,8 +147,9 @@ struct WorkerRights: Sendable {
 
     private func keys(_ names: KeyNames) -> [String] {
         [
-            names.typing(Self.conversation), names.typing(Self.conversation, Self.user), names.presence(Self.user),
-            names.members(Self.conversation), names.workers, names.worker(Self.incarnation),
+            names.typing(Self.conversation), names.typing(Self.conversation, Self.user),
+            names.kinds(Self.conversation), names.presence(Self.user), names.members(Self.conversation), names.workers,
+            names.worker(Self.incarnation),
             names.sessions(Self.incarnation), names.sweeper(Self.incarnation), names.revoked(Self.user),
         ] + (isOfCluster ? [] : [names.events, names.eventsState])
     }

@@ -211,7 +211,7 @@ extension Note.Event {
     fileprivate init?(acknowledging message: ClientMessage) {
         switch message {
         case .join(let conversation, _): self = .joined(conversation, asked: .now)
-        case .typing(let conversation, true): self = .signalled(conversation, asked: .now)
+        case .typing(let conversation, true, _): self = .signalled(conversation, asked: .now)
         case .token: self = .refreshed
         case .hello, .state, .watch, .unwatch, .get, .leave, .typing, .ping, .goodbye: return nil
         }

@@ -436,8 +436,8 @@ private struct LeftAtTheWorker {
         case .leave(let conversation):
             if joined.remove(conversation) == nil { idle += 1 }
             typing.remove(conversation)
-        case .typing(let conversation, true): typing.insert(conversation)
-        case .typing(let conversation, false): typing.remove(conversation)
+        case .typing(let conversation, true, _): typing.insert(conversation)
+        case .typing(let conversation, false, _): typing.remove(conversation)
         case .hello, .token, .state, .get, .ping, .goodbye: break
         }
     }

@@ -89,7 +89,7 @@ import Testing
     @Test("an unconfirmed stop is reported, and delays nothing")
     func unconfirmed() async throws {
         let world = TestWorld { request, connection in
-            if case .typing(_, false) = request.message { return }
+            if case .typing(_, false, _) = request.message { return }
             connection.behave(request)
         }
         let client = world.client()

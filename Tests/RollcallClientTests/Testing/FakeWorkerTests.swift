@@ -96,7 +96,7 @@ private final class ChatHeader {
         }
         input.send()
         await worker.settles()
-        let signals = await worker.heard().compactMap { if case .typing(_, let typing) = $0 { typing } else { nil } }
+        let signals = await worker.heard().compactMap { if case .typing(_, let typing, _) = $0 { typing } else { nil } }
         #expect(signals.count { $0 } <= 10)
         #expect(signals.count { !$0 } == 1 && signals.last == false)
     }

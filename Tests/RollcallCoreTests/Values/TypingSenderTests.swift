@@ -112,4 +112,16 @@ import Testing
         let decisions = [signalled(.zero), signalled(.zero), signalled(.milliseconds(1))]
         #expect(decisions.allSatisfy { $0 != nil })
     }
+
+    @Test("a deferred signal has the kind of the last one, and a stop that of what it ends")
+    func kinds() {
+        var sender = TypingSender(expiry: .seconds(3), throttle: .seconds(1))
+        let time = redis(1_000_000)
+        #expect(
+            sender.signalled(.recording, at: at(.zero), time: time) == .signal(expiry: redis(1_003_000), .recording))
+        #expect(sender.signalled(.typing, at: at(.milliseconds(100)), time: time) == nil)
+        #expect(sender.signalled(.uploading, at: at(.milliseconds(200)), time: time) == nil)
+        #expect(sender.due(at: at(.seconds(1))) == .signal(expiry: redis(1_003_000), .uploading))
+        #expect(sender.stopped() == .stop(expiry: redis(1_003_000), .uploading))
+    }
 }

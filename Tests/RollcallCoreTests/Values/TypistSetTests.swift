@@ -45,6 +45,23 @@ import Testing
         #expect(set.users == ["mallory", "alice"], "and who waited is shown, without another signal")
     }
 
+    @Test("another kind is shown, at the pace of other changes; one that comes too soon with the next renewal")
+    func kinds() {
+        var (set, shown, kinds) = (TypistSet(pace: .milliseconds(250)), 0, [TypingKind]())
+        for number in 0..<400 {
+            let now = Duration.milliseconds(25 * number)
+            set.changed(
+                typing(
+                    "mallory", at: now.milliseconds, for: 3000, kind: number.isMultiple(of: 2) ? .typing : .recording),
+                clock: clock, at: at(now))
+            if set.typists.map(\.kind) != kinds { shown += 1 }
+            kinds = set.typists.map(\.kind)
+        }
+        #expect((40...46).contains(shown), "one in 250 ms of ten seconds: \(shown)")
+        set.changed(typing("mallory", at: 11_000, for: 3000, kind: .thinking), clock: clock, at: at(.seconds(11)))
+        #expect(set.typists.map(\.kind) == [.thinking])
+    }
+
     @Test("a change older than what is known has no effect")
     func older() {
         var set = TypistSet()
@@ -110,8 +127,10 @@ import Testing
         #expect(set.isEmpty)
     }
 
-    private func typing(_ user: UserID, at time: Int64, for milliseconds: Int64) -> TypingChange {
-        TypingChange(user: user, typing: true, expiresIn: milliseconds, at: redis(time))
+    private func typing(
+        _ user: UserID, at time: Int64, for milliseconds: Int64, kind: TypingKind = .typing
+    ) -> TypingChange {
+        TypingChange(user: user, typing: true, expiresIn: milliseconds, at: redis(time), kind: kind)
     }
 
     private func stopped(_ user: UserID, at time: Int64) -> TypingChange {

@@ -161,7 +161,8 @@ private struct RandomCalls {
         guard let last = signals.last, chance(40) else {
             let expiry = now.advanced(by: .milliseconds(pick([-5, 0, 1, 2, 40, 90, 300, 10_000])))
             let signal = TypingSignal(
-                user: pick(users), device: pick([phone, tablet]), conversation: pick(conversations), expiry: expiry)
+                user: pick(users), device: pick([phone, tablet]), conversation: pick(conversations), expiry: expiry,
+                kind: pick([.typing, .typing, .recording, .thinking]))
             signals.append(signal)
             _ = try await redis.signalTyping(signal, isOpen: chance(70))
             return

@@ -2,6 +2,7 @@
 
 import RedisTwin
 import RollcallModel
+import RollcallRedis
 import Testing
 
 @Suite(.serialized) struct ContractTypingStories {
@@ -21,6 +22,61 @@ import Testing
         #expect(try await redis.typists().isEmpty, "past its score")
         try await redis.wait(until: ends.advanced(by: .milliseconds(2)))
         #expect(try await redis.keys().isEmpty)
+    }
+
+    @Test(arguments: Party.allCases) func whatADeviceDoesIsToldAndKeptAsLongAsItsSignal(party: Party) async throws {
+        let redis = try await party.open()
+        let ends = try await redis.time().advanced(by: .seconds(20))
+        _ = try await redis.signal(alice, until: ends, kind: .recording)
+        #expect(try await redis.typingHeard().map(\.kind) == [.recording])
+        #expect(try await redis.typists().map(\.kind) == [.recording])
+        let kinds = try await redis.keys()["kinds:{lounge}"]
+        #expect(kinds?.content == ["alice phone=recording \(ends.milliseconds)"] && kinds?.expires == ends)
+        _ = try await redis.signal(alice, tablet, until: ends.advanced(by: .seconds(1)))
+        #expect(try await redis.typingHeard().map(\.kind) == [.typing], "the device that ends last counts")
+        #expect(try await redis.typists().map(\.kind) == [.typing])
+        _ = try await redis.stop(alice, tablet, until: ends.advanced(by: .seconds(1)))
+        #expect(try await redis.typingHeard().map(\.kind) == [.recording])
+        _ = try await redis.signal(alice, until: ends.advanced(by: .seconds(2)))
+        #expect(
+            try await redis.typingHeard().map(\.kind) == [.typing], "a plain signal ends it, and writes nothing more")
+        #expect(try await redis.typists().map(\.kind) == [.typing])
+        _ = try await redis.signal(alice, until: ends.advanced(by: .seconds(3)), kind: .thinking)
+        _ = try await redis.stop(alice, until: ends.advanced(by: .seconds(3)), kind: .thinking)
+        #expect(try await redis.keys().isEmpty, "its stop removes what is stored of it")
+    }
+
+    @Test("what a server says replaces what servers said before, and is renewed and ended only as such")
+    func server() async throws {
+        let store = try await StoreUnderTest(settings: Store.Settings(typingExpiry: .seconds(60)))
+        func says(_ mark: UInt64, _ step: ServerTypingStep, _ kind: TypingKind = .typing) async throws -> TypingOutcome
+        {
+            let signal = TypingSignal(
+                user: alice, device: .ofServer(mark: mark), conversation: lounge, expiry: .never, kind: kind)
+            return try await store.call { $0.serverTypes(signal, step, reply: $1) }
+        }
+        func devices() async throws -> String? { try await store.keys()[string]?.content.first }
+        #expect(try await says(1, .begin, .thinking) == .typing)
+        #expect(try await devices() == "{http}1")
+        #expect(try await store.keys()["kinds:{lounge}"]?.content.first?.hasPrefix("alice {http}1=thinking ") == true)
+        #expect(try await says(2, .begin) == .typing)
+        #expect(try await devices() == "{http}2")
+        #expect(try await says(1, .renew) == .late, "another worker was told something else")
+        #expect(try await says(2, .renew) == .typing)
+        _ = try await store.signal(alice)
+        #expect(try await says(9, .end) == .typing)
+        #expect(try await devices() == "phone", "a device goes on")
+        #expect(try await says(2, .renew) == .late)
+        _ = try await store.stop(alice)
+        #expect(try await says(9, .end) == .typing, "with nothing to end")
+        #expect(try await store.keys().isEmpty)
+        try await store.call { $0.setMembers([bob: "Bob"], of: lounge, reply: $1) }
+        #expect(try await says(3, .begin) == .notAMember)
+        try await store.command("SET", "kinds:{lounge}", "something else")
+        try await store.call { $0.setMember(alice, name: "Alice", of: lounge, reply: $1) }
+        #expect(try await says(4, .begin, .uploading) == .typing, "a foreign key costs the kind")
+        let room = try await store.call { $0.room(lounge, users: [], withTyping: true, mostMembers: 0, reply: $1) }
+        #expect(room.typists.map(\.name) == ["Alice"])
     }
 
     @Test(arguments: Party.allCases) func aSignalAfterItsExpiryDoesNothing(party: Party) async throws {
@@ -111,16 +167,18 @@ import Testing
 
 extension Contract {
     func signal(
-        _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp = .never, isOpen: Bool = true
+        _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp = .never, isOpen: Bool = true,
+        kind: TypingKind = .typing
     ) async throws -> TypingOutcome {
-        let signal = TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry)
+        let signal = TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry, kind: kind)
         return try await signalTyping(signal, isOpen: isOpen)
     }
 
     func stop(
-        _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp
+        _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp, kind: TypingKind = .typing
     ) async throws -> TypingStopOutcome {
-        try await stopTyping(TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry))
+        try await stopTyping(
+            TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry, kind: kind))
     }
 
     func typists() async throws -> [RoomSnapshot.Entry] {

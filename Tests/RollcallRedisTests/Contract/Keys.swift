@@ -84,6 +84,11 @@ extension TwinRedis {
                 set.map { "\($0.user) \($0.device)=\($1.milliseconds)" }
             }
         }
+        for (conversation, kinds) in kinds {
+            keys[names.kinds(conversation)] = stored(.hash, kinds) { kinds in
+                kinds.map { "\($0.user) \($0.device)=\($1.kind.rawValue) \($1.ends.milliseconds)" }
+            }
+        }
         for (conversation, members) in memberNames {
             keys[names.members(conversation)] = stored(.hash, members.map { "\($0)=\($1)" } + ["{managed}=1"])
         }

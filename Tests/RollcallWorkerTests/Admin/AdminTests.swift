@@ -156,6 +156,28 @@ struct AdminTests {
         }
     }
 
+    @Test("a server says that a user types, what and how long, and that it has ended")
+    func serverTyping() async throws {
+        try await withAdmin(node) { ask in
+            let path = "/v1/conversations/c42/typing/ada"
+            #expect(try await ask("PUT", path, #"{"kind":"thinking","for":"30s"}"#).status == 204)
+            #expect(try await ask("PUT", path).status == 204)
+            #expect(try await ask("DELETE", path).status == 204)
+            for body in [#"{"for":"301s"}"#, #"{"for":"0"}"#, #"{"for":30}"#, #"{"kind":1}"#, "[]"] {
+                #expect(try await ask("PUT", path, body).problem == "bad_request", "\(body)")
+            }
+            #expect(
+                node.done == [
+                    "ada thinking in c42 for 30.0 seconds", "ada typing in c42 for 10.0 seconds", "ada stops in c42",
+                ])
+            node.change { $0.failure = ServerTypingRefusal.notAMember }
+            #expect(try await ask("PUT", path).status == 409)
+            node.change { $0.failure = ServerTypingRefusal.tooMany }
+            let refused = try await ask("PUT", path)
+            #expect(refused.status == 429 && refused.problem == "too_many" && refused.headers["retry-after"] == "1")
+        }
+    }
+
     @Test("up to a thousand users can be requested at once")
     func thousand() async throws {
         try await withAdmin(node) { ask in

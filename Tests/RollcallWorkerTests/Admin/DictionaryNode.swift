@@ -75,6 +75,14 @@ final class DictionaryNode: OperatorAccess {
         }
     }
 
+    func type(_ user: UserID, in conversation: ConversationID, kind: TypingKind, for duration: Duration) async throws {
+        try with { $0.done.append("\(user) \(kind) in \(conversation) for \(duration)") }
+    }
+
+    func stopTyping(_ user: UserID, in conversation: ConversationID) async throws {
+        try with { $0.done.append("\(user) stops in \(conversation)") }
+    }
+
     func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing {
         let typists = try with { $0.typing[conversation] ?? [] }
         return ServerMessage.Typing(conversation: conversation, users: typists, count: typists.count)

@@ -20,7 +20,9 @@ extension Published {
             return "{\"user\":\(user),\"typing\":false,\"at\":\(change.at.milliseconds)}"
         }
         let name = change.name.map { ",\"name\":" + Self.quoted($0.string) } ?? ""
-        return "{\"user\":\(user),\"typing\":true,\"expires_in\":\(expiresIn),\"at\":\(change.at.milliseconds)\(name)}"
+        let kind = change.kind == .typing ? "" : ",\"kind\":" + Self.quoted(change.kind.rawValue)
+        return "{\"user\":\(user),\"typing\":true,\"expires_in\":\(expiresIn),\"at\":\(change.at.milliseconds)"
+            + "\(name)\(kind)}"
     }
 
     private func text(of change: PresenceChange, _ devices: Int) -> String {

@@ -51,7 +51,10 @@ extension TwinRedis {
         let set = typingSets[conversation]?.read(at: time) ?? [:]
         let names = members(of: conversation)
         return set.filter { counts($0.value) }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map {
-            (ByteString("\($0.key.user) \($0.key.device)"), $0.value, names?[$0.key.user].map(ByteString.init))
+            (
+                ByteString("\($0.key.user) \($0.key.device)"), $0.value, names?[$0.key.user].map(ByteString.init),
+                kind(of: $0.key, until: $0.value, in: conversation)
+            )
         }
     }
 }

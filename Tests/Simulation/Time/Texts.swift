@@ -9,7 +9,7 @@ extension Published {
         switch self {
         case .typing(let change, let conversation):
             change.typing
-                ? "\(change.user) types in \(conversation) for \(change.expiresIn ?? 0)"
+                ? "\(change.user) \(change.kind.verb) in \(conversation) for \(change.expiresIn ?? 0)"
                 : "\(change.user) has stopped in \(conversation)"
         case .presence(let change, let devices): "\(change.presence.text), on \(devices)"
         case .members(let change, let conversation): "\(change) of \(conversation)"
@@ -37,6 +37,10 @@ extension SessionName {
     var text: String { "\(user)/\(device)/\(session)" }
 }
 
+extension TypingKind {
+    fileprivate var verb: String { self == .typing ? "types" : "is \(rawValue)" }
+}
+
 extension ClientMessage {
     var text: String {
         switch self {
@@ -48,7 +52,7 @@ extension ClientMessage {
         case .get(let users): "get \(users.map(\.text).joined(separator: " "))"
         case .join(let conversation, _): "join \(conversation)"
         case .leave(let conversation): "leave \(conversation)"
-        case .typing(let conversation, let isTyping): "\(isTyping ? "types" : "stops") in \(conversation)"
+        case .typing(let conversation, let isTyping, let kind): "\(isTyping ? kind.verb : "stops") in \(conversation)"
         case .ping: "ping"
         case .goodbye: "goodbye"
         }

@@ -77,8 +77,8 @@ final class Truth {
         case .state(let state):
             device.changed(edge, to: state, at: now)
             if state == .background { stopsTyping(edge) }
-        case .typing(let conversation, true): types(edge, in: conversation, came: came)
-        case .typing(let conversation, false), .leave(let conversation):
+        case .typing(let conversation, true, _): types(edge, in: conversation, came: came)
+        case .typing(let conversation, false, _), .leave(let conversation):
             device.typing[conversation]?.stopped(on: edge, at: now)
         case .goodbye:
             device.saidGoodbye(edge, at: now)
@@ -168,7 +168,7 @@ final class Truth {
 
     /// - Parameter rest: messages that may or may not have been processed.
     func closed(_ edge: EdgeSession, _ code: CloseCode, rest: [ClientMessage]) {
-        for case .typing(let conversation, true) in rest { types(edge, in: conversation, came: now, isTaken: false) }
+        for case .typing(let conversation, true, _) in rest { types(edge, in: conversation, came: now, isTaken: false) }
         switch code {
         case .normal, .replaced, .sentAway: device(of: edge).ended(edge, at: now)
         case .badToken: device(of: edge).refused(edge, at: now)
