@@ -36,7 +36,9 @@ public struct EventID: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 
     /// - Returns: `nil` if the text is no ID.
-    public init?(_ text: ByteString) {
+    public init?(_ text: String) { self.init(ByteString(text)) }
+
+    package init?(_ text: ByteString) {
         let parts = text.parts(at: "-")
         guard parts.count <= 2, text.utf8.count <= 41, let milliseconds = Self.digits(parts[0]),
             let number = parts.count == 2 ? Self.digits(parts[1]) : 0

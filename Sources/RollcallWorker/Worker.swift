@@ -164,8 +164,8 @@ public struct Worker: Service {
             node.leave()
             await edge.stopAccepting()
             delivery.cancel()
-            await delivery.value
             try await node.drain()
+            await delivery.value
         }
     }
 

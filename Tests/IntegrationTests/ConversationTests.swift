@@ -44,7 +44,7 @@ struct ConversationTests {
         try await eventually("ada has stopped") { try await bob.typing(in: "c")?.count == 0 }
         try await Task.sleep(for: .seconds(2))
         #expect(try await bob.typing(in: "c")?.count == 0, "nobody renews what was ended")
-        #expect(try await here.ask("PUT", path, #"{"for":"1s"}"#).status == 204)
+        #expect(try await here.ask("PUT", path, #"{"for":"3s"}"#).status == 204)
         try await eventually("ada types again") { try await bob.typing(in: "c")?.count == 1 }
         try await eventually("and stops by itself") { try await bob.typing(in: "c")?.count == 0 }
     }

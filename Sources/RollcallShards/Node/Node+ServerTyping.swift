@@ -35,10 +35,9 @@ struct ServerTypings: Sendable {
     /// Whether a task looks at them.
     var isFollowed = false
 
-    /// - Returns: the entry that it replaces.
-    mutating func insert(_ entry: Entry, at place: Place) throws(ServerTypingRefusal) -> Entry? {
+    mutating func insert(_ entry: Entry, at place: Place) throws(ServerTypingRefusal) {
         guard entries[place] != nil || entries.count < Self.most else { throw .tooMany }
-        return entries.updateValue(entry, forKey: place)
+        entries[place] = entry
     }
 
     /// - Parameter entry: only if it is still this one.
@@ -67,15 +66,11 @@ extension Node {
         let entry = ServerTypings.Entry(
             device: .ofServer(mark: .random(in: 0...(.max))), kind: kind, end: now + duration,
             renewal: now + renewalPause)
-        let before = try serverTypings.withLockedValue { try $0.insert(entry, at: place) }
+        try serverTypings.withLockedValue { try $0.insert(entry, at: place) }
         do {
             guard try await say(entry, at: place, .begin) != .notAMember else { throw ServerTypingRefusal.notAMember }
         } catch {
-            serverTypings.withLockedValue { typings in
-                typings.remove(at: place, entry)
-                // It goes on, unless Redis was told all the same.
-                if let before { _ = try? typings.insert(before, at: place) }
-            }
+            serverTypings.withLockedValue { $0.remove(at: place, entry) }
             throw error
         }
         follow()

@@ -74,6 +74,7 @@ struct HostChecks {
                 ("redis.sentinel_password_file", redis.sentinelPasswordFile),
                 ("edge.private_key", configuration.edge.privateKey), ("admin.private_key", admin.privateKey),
                 ("auth.secret_file", auth.secretFile), ("auth.previous_secret_file", auth.previousSecretFile),
+                ("events.webhook.secret_file", configuration.events.webhook.secretFile),
                 ("config", redis.deployment?.password == nil || wrong.contains("redis.url") ? nil : file),
             ] + AdminRole.allCases.map { ($0.key, admin.path($0)) }
         let secrets = named.compactMap { key, path in path.map { (key: key, path: $0, mode: Self.mode(of: $0)) } }

@@ -83,7 +83,7 @@ final class EventDelivery {
         age.set(0.0 as Double)
     }
 
-    /// Delivers until the task is cancelled, and then lets another worker go on at once.
+    /// Delivers until the task is cancelled. Completes the delivery in progress, and then lets another worker continue.
     func run() async {
         while !Task.isCancelled {
             await survey()
@@ -167,14 +167,14 @@ final class EventDelivery {
             (client.deadline, client.mostBytes) = (webhook.timeout, Self.mostBytes)
             let body = ByteBuffer(bytes: WebhookBody(events: page.events).jsonText)
             let time = Timestamp.hostTime.milliseconds / 1000
-            let answer = try await client.send(
-                .POST, address.uri,
-                headers: [
-                    "content-type": "application/json", "user-agent": "Rollcall/\(RollcallVersion.current)",
-                    "webhook-id": id, "webhook-timestamp": "\(time)",
-                    "webhook-signature": keys.signature(id: id, timestamp: time, body: body.readableBytesView),
-                ], body: body)
-            return Self.judged(answer.status)
+            let headers: HTTPHeaders = [
+                "content-type": "application/json", "user-agent": "Rollcall/\(RollcallVersion.current)",
+                "webhook-id": id, "webhook-timestamp": "\(time)",
+                "webhook-signature": keys.signature(id: id, timestamp: time, body: body.readableBytesView),
+            ]
+            // Not cancelled with this task: a delivery that the server has accepted would be repeated after each restart.
+            let answer = Task { [client] in try await client.send(.POST, address.uri, headers: headers, body: body) }
+            return Self.judged(try await answer.value.status)
         } catch HTTPClient.Failure.tooLarge(_, let status) {
             return Self.judged(status)
         } catch let failure as HTTPClient.Failure {

@@ -125,6 +125,21 @@ struct DoctorTests {
         #expect(elsewhere.redis == nil && elsewhere[.redis]?.verdict == .skipped)
     }
 
+    /// Regression: the secret of webhooks was not looked at.
+    @Test("looks at the file of each setting that names a secret")
+    func secrets() async throws {
+        let folder = try Folder()
+        let secret = try folder.file("secret", "q7Zk1vR9xW3mB5nD8tY2uH6pL4cF0gJs")
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: secret.path)
+        let endings = ["password_file", "secret_file", "token_file", "private_key"]
+        let keys = WorkerConfiguration.settings.map(\.key).filter { key in endings.contains { key.hasSuffix($0) } }
+        #expect(keys.count > 9)
+        for key in keys {
+            let seen = await examine("redis://127.0.0.1:1", [key: secret.path])
+            #expect(seen.findings.contains { $0.check == .files && $0.found.contains(key) }, "\(key)")
+        }
+    }
+
     @Test("reports a secret that all users may read, and ports in use")
     func host() async throws {
         let folder = try Folder()
