@@ -38,13 +38,15 @@ public final class TypingInput: Sendable {
     /// Reports that the user does something that is no edit of a text but counts as typing, such as to speak into the
     /// microphone. It counts like an edit, so repeat it while it lasts, at least once per
     /// ``TypingSettings/inactivity``, or until ``stopTyping()``.
-    public func keepTyping() {
-        client.engine.run { [field] in $0.fieldEdited(field, filled: true) }
+    ///
+    /// - Parameter kind: what others are told that the user does. It counts until the next edit or call.
+    public func keepTyping(_ kind: TypingKind = .typing) {
+        client.engine.run { [field] in $0.fieldEdited(field, filled: true, kind: kind) }
     }
 
-    /// Ends what ``keepTyping()`` began, like an edit that leaves no text.
+    /// Ends what ``keepTyping(_:)`` began, like an edit that leaves no text.
     public func stopTyping() {
-        client.engine.run { [field] in $0.fieldEdited(field, filled: false) }
+        client.engine.run { [field] in $0.fieldEdited(field, filled: false, kind: .typing) }
     }
 
     /// Ends the typing. Call it right before you send the text.

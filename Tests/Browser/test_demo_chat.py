@@ -33,6 +33,15 @@ def test_the_list_of_conversations_is_live(demo, devices):
     bob.has_message("Hi")
 
 
+def test_a_bot_thinks_and_then_types(demo, devices):
+    alice, *_ = devices
+    demo.press("#conversations [value=assistant]")
+    alice.field.send_keys("What time is it?", Keys.ENTER)
+    alice.says("Ada 🤖 is thinking…")
+    alice.says("Ada 🤖 is typing…")
+    demo.until("the answer", "document.querySelectorAll(arguments[0]).length === 3", f"{alice.root} .words")
+
+
 @soak
 def test_x3_names_and_faces_never_swap_places(demo):
     demo.press("#conversations [value=group]")

@@ -330,12 +330,12 @@ export class Engine {
     this.#want(room);
   }
 
-  fieldEdited(field, hasText) {
+  fieldEdited(field, hasText, kind) {
     if (this.isClosed) return;
     if (hasText && !this.#rooms.get(field.conversation)?.fields.has(field)) this.fieldAppeared(field);
     const now = performance.now();
     this.#attention.edited(now);
-    this.#signalled(field, field.edited(hasText, now));
+    this.#signalled(field, field.edited(hasText, kind, now));
     this.changed();
   }
 
@@ -347,19 +347,23 @@ export class Engine {
     if (room?.fields.delete(field)) this.#want(room);
   }
 
-  /** A conversation may have several fields (two windows of an app): the user types there while any is typed in. */
+  /**
+   * A conversation may have several fields (two windows of an app): the user types there while any is typed in, and does
+   * what the one edited last says.
+   */
   #signalled(field, signal, stop = undefined) {
     const { conversation } = field;
     if (signal === null || !this.connection.isOpen) return;
-    if (!signal && this.#rooms.get(conversation)?.isTypedIn) return;
-    this.outbox.typingSignalled(signal, conversation, stop);
+    const typedIn = this.#rooms.get(conversation)?.typedIn;
+    if (!signal && typedIn) return;
+    this.outbox.typingSignalled(signal ? typedIn?.kind ?? "typing" : null, conversation, stop);
     this.changed();
   }
 
   /** Resolves with true once the end is published, and with false if that is not known after `within` milliseconds. */
   fieldEndedConfirmed(field, within) {
     this.fieldEnded(field);
-    if (this.#rooms.get(field.conversation)?.isTypedIn) return Promise.resolve(true);
+    if (this.#rooms.get(field.conversation)?.typedIn) return Promise.resolve(true);
     if (!this.connection.isOpen) return Promise.resolve(false);
     // This worker was never told of the typing, so nobody sees it.
     if (this.outbox.conversations.asked(field.conversation) === undefined) return Promise.resolve(true);

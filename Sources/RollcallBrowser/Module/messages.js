@@ -32,6 +32,11 @@ export const DEFAULT_LIMITS = {
   watched_users: 1000, joined_conversations: 200, message_bytes: 8192, message_rate: 10, message_burst: 20,
 };
 
+export const TYPING_KINDS = ["typing", "recording", "uploading", "thinking"];
+
+/** A kind that this version does not know counts as typing. */
+export function knownKind(kind) { return TYPING_KINDS.includes(kind) ? kind : "typing"; }
+
 /** One parser for each type of message. A parser throws if a field has the wrong type. */
 const PARSERS = {
   welcome: (message) => ({
@@ -47,7 +52,9 @@ const PARSERS = {
   }),
   presence: ({ id, users }) => ({ id, users: users.map(parsePresence) }),
   typing: ({ conversation, users, count }) => ({
-    conversation, count: requireNumber(count), typists: users.map(parsePerson),
+    conversation, count: requireNumber(count), typists: users.map((typist) => ({
+      ...parsePerson(typist), kind: knownKind(typist.kind),
+    })),
   }),
   members: ({ conversation, users, count }) => ({
     conversation, count: requireNumber(count), people: users.map(parsePerson),

@@ -181,7 +181,7 @@ export class Outbox {
   #stateTold = null;
   token = null;
   #lastToken = 0;
-  /** The user's own typing: `{ conversation, typing, stop }`. `stop` is set if somebody waits for its publication. */
+  /** The user's own typing: `{ conversation, kind, stop }`, without a kind for its end. `stop` is set if somebody waits for its publication. */
   #signals = [];
   #limits = DEFAULT_LIMITS;
   #hasLimits = false;
@@ -241,9 +241,9 @@ export class Outbox {
   spend() { this.#budget.spend(1); }
 
   /** Replaces an earlier signal of the conversation that was not sent yet, unless somebody waits for that one. */
-  typingSignalled(typing, conversation, stop) {
+  typingSignalled(kind, conversation, stop) {
     this.#signals = this.#signals.filter((signal) => signal.conversation !== conversation || signal.stop);
-    this.#signals.push({ conversation, typing, stop });
+    this.#signals.push({ conversation, kind, stop });
   }
 
   // Answers.
@@ -366,10 +366,13 @@ export class Outbox {
   #takeSignals(messages, room) {
     const hasRoom = this.conversations.servedCount < this.#limits.joined_conversations;
     this.#signals = this.#signals.filter((signal) => {
-      const { conversation, typing, stop } = signal;
+      const { conversation, kind, stop } = signal;
       if (!this.conversations.isServed(conversation)) return hasRoom && this.conversations.isDue(conversation);
       if (room() <= 0) return true;
-      messages.push({ type: "typing", conversation, typing, ...stop && { id: this.#newID({ stop }) } });
+      messages.push({
+        type: "typing", conversation, typing: kind !== null, ...kind && kind !== "typing" && { kind },
+        ...stop && { id: this.#newID({ stop }) },
+      });
       return false;
     });
   }

@@ -105,7 +105,7 @@ export function useTypingInput(conversation) {
   }, [client, conversation]);
   return useMemo(() => ({
     edited: (text) => input.current?.edited(text), restored: (text) => input.current?.restored(text),
-    keepTyping: () => input.current?.keepTyping(), stopTyping: () => input.current?.stopTyping(),
+    keepTyping: (kind) => input.current?.keepTyping(kind), stopTyping: () => input.current?.stopTyping(),
     send: () => input.current?.send(), sendConfirmed: async (options) => await input.current?.sendConfirmed(options) ?? false,
   }), []);
 }

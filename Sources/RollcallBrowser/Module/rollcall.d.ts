@@ -248,9 +248,14 @@ export interface ConversationState {
   presences: Map<string, Presence>;
 }
 
+/** `recording` is speaking a message, for example; `thinking` is for bots and agents. */
+export type TypingKind = "typing" | "recording" | "uploading" | "thinking";
+
 export interface Typist {
   user: string;
   name?: string;
+  /** What the user does. A kind that this version does not know counts as typing. */
+  kind: TypingKind;
 }
 
 /** The members of a conversation and their presence. */
@@ -304,8 +309,11 @@ export class TypingInput {
   /**
    * Reports that the user does something that is no edit of a text but counts as typing, such as to speak into the
    * microphone. It counts like an edit, so repeat it while it lasts, at least once per `inactivity`, or until `stopTyping`.
+   *
+   * @param kind what others are told that the user does (default: typing), until the next edit or call
+   * @throws {TypeError} if it is no kind
    */
-  keepTyping(): void;
+  keepTyping(kind?: TypingKind): void;
   /** Ends what `keepTyping` began, like an edit that leaves no text. */
   stopTyping(): void;
   /** Ends the typing. Call it right before the text is sent. */
@@ -411,13 +419,13 @@ export interface LastSeenOptions extends InLanguage {
   style?: "discreet" | "exact";
 }
 
-/** `Alice and Bob are typing…`. Empty if no user is typing. */
+/** `Alice and Bob are typing…`, or if all of them do another thing, `Alice is recording…`. Empty if no user is typing. */
 export function typingText(
   typing: Typing, options?: TypingTextOptions & { dots?: "ellipsis" | "three" | "none" }): string;
 /** The same text for a screen reader: without dots and invisible characters. */
 export function typingLabel(typing: Typing, options?: TypingTextOptions): string;
 
-/** Decides when a screen reader should announce who is typing: when the set of users changes. */
+/** Decides when a screen reader should announce who is typing: when the set of users changes, or what all of them do. */
 export class TypingAnnouncer {
   constructor(options?: TypingTextOptions);
   /** What to announce, or null if nothing changed. Empty if no user is typing any more. */
@@ -460,7 +468,9 @@ export function languages(): { id: string; name: string; direction: "ltr" | "rtl
 /** A phrase that depends on a number, by CLDR's plural category. `other` replaces missing categories. */
 export type Forms = { other: string } & Partial<Record<"zero" | "one" | "two" | "few" | "many", string>>;
 
-/** The words of a language. `{name}`, `{list}`, `{count}`, `{online}` and `{total}` are placeholders. */
+/**
+ * The words of a language. `{name}`, `{list}`, `{count}`, `{online}`, `{total}`, `{verb}` and `{verbs}` are placeholders.
+ */
 export interface LanguageWords {
   /** BCP 47. */
   id: string;
@@ -478,6 +488,8 @@ export interface LanguageWords {
     before?: { starts: string[]; except: string[]; use: string };
   };
   typing: {
+    verb: Record<TypingKind, string>;
+    verbs: Record<TypingKind, string>;
     one: string;
     list: Forms;
     someone: string;

@@ -32,7 +32,10 @@ export class Room {
   }
 
   get isUsed() { return this.typing.isObserved || this.members.isObserved || this.fields.size > 0; }
-  get isTypedIn() { return [...this.fields].some(({ isTyping }) => isTyping); }
+  /** Of the fields that are typed in, the one edited last. */
+  get typedIn() {
+    return [...this.fields].filter(({ isTyping }) => isTyping).sort((one, other) => other.editedAt - one.editedAt)[0];
+  }
   get users() { return [...this.#typists.map(({ user }) => user), ...this.#endings.keys()]; }
   get deadline() { return Math.min(this.#typingEnd ?? Infinity, this.#completeBy ?? Infinity); }
 

@@ -1,6 +1,6 @@
 // What an app writes: who is typing, last seen, online, and how many of a group are, in any of the languages.
 
-import { DAY, HOUR, MINUTE, utf8Length } from "./messages.js";
+import { DAY, HOUR, knownKind, MINUTE, utf8Length } from "./messages.js";
 import words from "./words.js";
 
 // MARK: Languages
@@ -127,34 +127,45 @@ export class TypingAnnouncer {
   #options;
   #announced = new Set();
   #count = 0;
+  #kind = "typing";
 
   constructor(options = {}) { this.#options = options; }
 
   announcement(typing) {
     const users = new Set(typing.typists.map(({ user }) => user));
-    const isSame = typing.count === this.#count && users.size === this.#announced.size
+    const kind = kindOf(typing);
+    const isSame = kind === this.#kind && typing.count === this.#count && users.size === this.#announced.size
       && [...users].every((user) => this.#announced.has(user));
     if (isSame) return null;
-    this.#announced = users;
-    this.#count = typing.count;
+    [this.#announced, this.#count, this.#kind] = [users, typing.count, kind];
     return typingLabel(typing, this.#options);
   }
+}
+
+/** What all of them do; typing if that differs, or if some are not named. */
+function kindOf({ typists, count }) {
+  const kinds = new Set(typists.map(({ kind }) => knownKind(kind)));
+  return kinds.size === 1 && count <= typists.length ? [...kinds][0] : "typing";
 }
 
 function typingSentence(typing, words, options, isolate) {
   const { maximumNames = 3, severalFrom = Infinity } = options;
   const count = Math.max(typing.count, typing.typists.length);
   if (count === 0) return "";
-  if (count >= Math.max(2, severalFrom)) return words.typing.several;
+  const kind = kindOf(typing);
+  const sentence = (pattern, values) => fill(pattern, {
+    verb: words.typing.verb[kind], verbs: words.typing.verbs[kind], ...values,
+  });
+  if (count >= Math.max(2, severalFrom)) return sentence(words.typing.several);
   const names = namesOf(typing.typists, words, options);
   const shown = names.slice(0, count > maximumNames ? Math.min(2, maximumNames) : maximumNames);
   if (shown.length === 0) {
-    return count === 1 ? words.typing.someone : fill(formOf(words, words.typing.people, count), { count });
+    return count === 1 ? sentence(words.typing.someone) : sentence(formOf(words, words.typing.people, count), { count });
   }
   const items = shown.map((name) => ({ name, text: fill(words.typing.person, { name: isolate(name) }) }));
-  if (count === 1) return fill(words.typing.one, { name: items[0].text });
+  if (count === 1) return sentence(words.typing.one, { name: items[0].text });
   if (count > shown.length) items.push(othersItem(count, count - shown.length, names, words, maximumNames));
-  return fill(formOf(words, words.typing.list, count), { list: joined(items, words) });
+  return sentence(formOf(words, words.typing.list, count), { list: joined(items, words) });
 }
 
 /** The last item of a list: `someone else` if only one typist has no name, otherwise a number of others. */

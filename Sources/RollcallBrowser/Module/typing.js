@@ -1,6 +1,6 @@
 // The user's own typing: when a person counts as typing in an input field, and the field as an app holds it.
 
-import { InvalidTypingSettings, SECOND } from "./messages.js";
+import { InvalidTypingSettings, SECOND, TYPING_KINDS } from "./messages.js";
 import { DISPOSE, onAbort } from "./updates.js";
 
 /** Returns the app's settings with defaults. They are checked together because each limits the others. */
@@ -26,7 +26,9 @@ export class TypingField {
   #throttle;
   #filledAt = 0;
   #signalledAt = 0;
-  #editedAt = 0;
+  editedAt = 0;
+  /** What its user does, as the last edit said. */
+  kind = "typing";
 
   constructor(conversation, settings) {
     this.conversation = conversation;
@@ -41,16 +43,17 @@ export class TypingField {
     const { debounce, inactivity } = this.#settings;
     switch (this.#phase) {
       case "debouncing": return this.#filledAt + debounce;
-      case "typing": return Math.min(this.#signalledAt + this.#throttle, this.#editedAt + inactivity);
+      case "typing": return Math.min(this.#signalledAt + this.#throttle, this.editedAt + inactivity);
       default: return Infinity;
     }
   }
 
   /** @param {boolean} hasText whether the field contains anything but white space */
-  edited(hasText, now) {
+  edited(hasText, kind, now) {
     if (!hasText) return this.ended();
-    this.#editedAt = now;
-    if (this.#phase === "paused") return this.#signal(now);
+    const isOtherKind = kind !== this.kind;
+    [this.editedAt, this.kind] = [now, kind];
+    if (this.#phase === "paused" || this.isTyping && isOtherKind) return this.#signal(now);
     if (this.#phase === "empty") [this.#phase, this.#filledAt] = ["debouncing", now];
     return this.deadlinePassed(now);
   }
@@ -64,7 +67,7 @@ export class TypingField {
 
   deadlinePassed(now) {
     if (now < this.deadline) return null;
-    if (!this.isTyping || now < this.#editedAt + this.#settings.inactivity) return this.#signal(now);
+    if (!this.isTyping || now < this.editedAt + this.#settings.inactivity) return this.#signal(now);
     this.#phase = "paused";
     return false;
   }
@@ -111,14 +114,17 @@ export class TypingInput {
   }
 
   /** @param {string} text */
-  edited(text) { this.#engine.fieldEdited(this.#field, isVisible(text)); }
+  edited(text) { this.#engine.fieldEdited(this.#field, isVisible(text), "typing"); }
 
   /** @param {string} text */
   restored(text) { if (!isVisible(text)) this.send(); }
 
-  keepTyping() { this.#engine.fieldEdited(this.#field, true); }
+  keepTyping(kind = "typing") {
+    if (!TYPING_KINDS.includes(kind)) throw new TypeError(`a kind is one of ${TYPING_KINDS.join(", ")}, not ${kind}`);
+    this.#engine.fieldEdited(this.#field, true, kind);
+  }
 
-  stopTyping() { this.#engine.fieldEdited(this.#field, false); }
+  stopTyping() { this.#engine.fieldEdited(this.#field, false, "typing"); }
 
   send() { this.#engine.fieldEnded(this.#field); }
 

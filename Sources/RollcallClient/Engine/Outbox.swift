@@ -27,6 +27,7 @@ struct Outbox {
     private struct Signal {
         let conversation: ConversationID
         let typing: Bool
+        let kind: TypingKind
         let stop: Stop?
     }
 
@@ -111,9 +112,11 @@ struct Outbox {
     }
 
     /// Queues a signal. It replaces an unsent signal of the same conversation, unless a call waits for that one.
-    mutating func signalled(_ typing: Bool, in conversation: ConversationID, stop: Stop? = nil) {
+    mutating func signalled(
+        _ typing: Bool, kind: TypingKind = .typing, in conversation: ConversationID, stop: Stop? = nil
+    ) {
         signals.removeAll { $0.conversation == conversation && $0.stop == nil }
-        signals.append(Signal(conversation: conversation, typing: typing, stop: stop))
+        signals.append(Signal(conversation: conversation, typing: typing, kind: kind, stop: stop))
     }
 }
 
@@ -255,7 +258,7 @@ extension Outbox {
         for signal in signals {
             if conversations.isServed(signal.conversation), taken.count < allowance {
                 let id = signal.stop.map { ask(.stop($0)) }
-                taken.append(ClientRequest(.typing(signal.conversation, signal.typing), id: id))
+                taken.append(ClientRequest(.typing(signal.conversation, signal.typing, kind: signal.kind), id: id))
             } else if conversations.isServed(signal.conversation)
                 || conversationRoom > 0 && conversations.isDue(signal.conversation)
             {

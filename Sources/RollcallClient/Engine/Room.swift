@@ -32,7 +32,8 @@ final class Room {
     }
 
     var isUsed: Bool { typing.isObserved || members.isObserved || !fields.isEmpty }
-    var isTypedIn: Bool { fields.contains { $0.isTyping } }
+    /// Of the fields that are typed in, the one edited last.
+    var typedIn: TypingField? { fields.filter(\.isTyping).max { $0.edited < $1.edited } }
     /// The users whose names are shown here.
     var users: [UserID] { typists.map(\.user) + endings.keys }
     var deadline: ContinuousClock.Instant? {
@@ -72,7 +73,9 @@ final class Room {
 
     private func show(_ typists: [Typist], count: Int, until end: ContinuousClock.Instant?) {
         (self.typists, self.count, typingEnd) = (typists, count, end)
-        let named = typists.map { Typist(user: $0.user, name: engine.names.name(of: $0.user) ?? $0.name) }
+        let named = typists.map {
+            Typist(user: $0.user, name: engine.names.name(of: $0.user) ?? $0.name, kind: $0.kind)
+        }
         typing.update(Typing(conversation: conversation, typists: named, count: count, refusal: refusal))
     }
 

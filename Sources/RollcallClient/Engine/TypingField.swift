@@ -7,8 +7,8 @@ final class TypingField: @unchecked Sendable {
         /// The field contains only white space, or its text was sent, or it is not shown.
         case empty
         /// The field contains text, but not for long enough yet.
-        case filling(since: ContinuousClock.Instant, edited: ContinuousClock.Instant)
-        case typing(signalled: ContinuousClock.Instant, edited: ContinuousClock.Instant)
+        case filling(since: ContinuousClock.Instant)
+        case typing(signalled: ContinuousClock.Instant)
         /// The field still contains text, but was not edited for `inactivity`.
         case paused
     }
@@ -18,6 +18,9 @@ final class TypingField: @unchecked Sendable {
     /// How often to renew the signal. Shorter than in the settings if the worker's `typing.expiry` requires it.
     private var throttle: Duration
     private var phase = Phase.empty
+    /// The last edit, and what its user does as that said.
+    private(set) var edited = ContinuousClock.now
+    private(set) var kind = TypingKind.typing
 
     init(in conversation: ConversationID, settings: TypingSettings) {
         self.conversation = conversation
@@ -33,19 +36,21 @@ final class TypingField: @unchecked Sendable {
     var deadline: ContinuousClock.Instant? {
         switch phase {
         case .empty, .paused: nil
-        case .filling(let since, _): since + settings.debounce
-        case .typing(let signalled, let edited): min(signalled + throttle, edited + settings.inactivity)
+        case .filling(let since): since + settings.debounce
+        case .typing(let signalled): min(signalled + throttle, edited + settings.inactivity)
         }
     }
 
     /// - Parameter filled: whether the field contains anything but white space.
-    func edited(filled: Bool, at now: ContinuousClock.Instant) -> Bool? {
+    func edited(filled: Bool, kind: TypingKind, at now: ContinuousClock.Instant) -> Bool? {
         guard filled else { return ended() }
+        let isOtherKind = kind != self.kind
+        (edited, self.kind) = (now, kind)
         switch phase {
-        case .empty: phase = .filling(since: now, edited: now)
-        case .filling(let since, _): phase = .filling(since: since, edited: now)
-        case .typing(let signalled, _): phase = .typing(signalled: signalled, edited: now)
-        case .paused: return signal(at: now, edited: now)
+        case .empty: phase = .filling(since: now)
+        case .typing where isOtherKind: return signal(at: now)
+        case .filling, .typing: break
+        case .paused: return signal(at: now)
         }
         return deadlinePassed(at: now)
     }
@@ -61,10 +66,10 @@ final class TypingField: @unchecked Sendable {
         switch phase {
         case .empty, .paused:
             return nil
-        case .filling(_, let edited):
-            return signal(at: now, edited: edited)
-        case .typing(_, let edited):
-            guard now >= edited + settings.inactivity else { return signal(at: now, edited: edited) }
+        case .filling:
+            return signal(at: now)
+        case .typing:
+            guard now >= edited + settings.inactivity else { return signal(at: now) }
             phase = .paused
             return false
         }
@@ -72,8 +77,7 @@ final class TypingField: @unchecked Sendable {
 
     /// Handles a new connection, whose worker knows nothing of this field yet.
     func connected(at now: ContinuousClock.Instant) -> Bool? {
-        guard case .typing(_, let edited) = phase else { return nil }
-        return signal(at: now, edited: edited)
+        isTyping ? signal(at: now) : nil
     }
 
     /// Learns after how long without a signal the worker ends typing. A renewal must arrive one second before that.
@@ -81,8 +85,8 @@ final class TypingField: @unchecked Sendable {
         throttle = min(settings.throttle, max(.milliseconds(100), expiry - .seconds(1)))
     }
 
-    private func signal(at now: ContinuousClock.Instant, edited: ContinuousClock.Instant) -> Bool {
-        phase = .typing(signalled: now, edited: edited)
+    private func signal(at now: ContinuousClock.Instant) -> Bool {
+        phase = .typing(signalled: now)
         return true
     }
 }
@@ -99,12 +103,12 @@ extension Engine {
         want(room)
     }
 
-    func fieldEdited(_ field: TypingField, filled: Bool) {
+    func fieldEdited(_ field: TypingField, filled: Bool, kind: TypingKind) {
         guard !isClosed else { return }
         let isShown = rooms[field.conversation]?.fields.contains { $0 === field } ?? false
         if filled, !isShown { fieldAppeared(field) }
         attention.edited(at: now)
-        signalled(field, field.edited(filled: filled, at: now))
+        signalled(field, field.edited(filled: filled, kind: kind, at: now))
         changed()
     }
 
@@ -122,7 +126,7 @@ extension Engine {
     /// Ends the field's typing. Calls `done` with true once that is published, or with false if it may not be.
     func fieldEnded(_ field: TypingField, within limit: Duration, done: @escaping (Bool) -> Void) {
         fieldEnded(field)
-        if rooms[field.conversation]?.isTypedIn ?? false { return done(true) }
+        if rooms[field.conversation]?.typedIn != nil { return done(true) }
         guard connection.isOpen else { return done(false) }
         // The worker was never asked for this conversation, so no other user sees typing.
         guard outbox.conversations.way(of: field.conversation) != nil else { return done(true) }
@@ -147,11 +151,13 @@ extension Engine {
         for field in fields { fieldEnded(field) }
     }
 
-    /// A conversation may have several fields (two windows of an app): the user types there while any is typed in.
+    /// A conversation may have several fields (two windows of an app): the user types there while any is typed in, and does
+    /// what the one edited last says.
     func signalled(_ field: TypingField, _ signal: Bool?) {
         guard let signal, connection.isOpen else { return }
-        if !signal, rooms[field.conversation]?.isTypedIn ?? false { return }
-        outbox.signalled(signal, in: field.conversation)
+        let typedIn = rooms[field.conversation]?.typedIn
+        if !signal, typedIn != nil { return }
+        outbox.signalled(signal, kind: typedIn?.kind ?? .typing, in: field.conversation)
         changed()
     }
 }

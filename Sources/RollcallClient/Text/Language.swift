@@ -46,16 +46,22 @@ extension Language {
 
 extension Language.Words {
     /// Sentences that say who is typing, without dots.
+    ///
+    /// `{verb}` and `{verbs}` stand for ``verb`` and ``verbs``: what all of them do.
     public struct Typing: Hashable, Sendable, Codable {
-        /// `{name} is typing`.
+        /// What one user does: `is typing`.
+        public var verb: Verbs
+        /// What several users do: `are typing`.
+        public var verbs: Verbs
+        /// `{name} {verb}`.
         public var one: String
-        /// `{list} are typing`: two or more users, named or counted. The form depends on how many there are in total.
+        /// `{list} {verbs}`: two or more users, named or counted. The form depends on how many there are in total.
         public var list: Forms
-        /// `Someone is typing`: one user without a name.
+        /// `Someone {verb}`: one user without a name.
         public var someone: String
-        /// `{count} people are typing`: two or more, none with a name.
+        /// `{count} people {verbs}`: two or more, none with a name.
         public var people: Forms
-        /// `Several people are typing`.
+        /// `Several people {verbs}`.
         public var several: String
         /// How a name appears in a sentence: `{name}`, or with an honorific.
         public var person: String
@@ -66,6 +72,22 @@ extension Language.Words {
         /// The text between the sentence and its dots, such as a no-break space.
         public var beforeDots: String
 
+        /// A verb for each kind of typing.
+        public struct Verbs: Hashable, Sendable, Codable {
+            public var typing: String
+            public var recording: String
+            public var uploading: String
+            public var thinking: String
+
+            subscript(kind: TypingKind) -> String {
+                switch kind {
+                case .typing: typing
+                case .recording: recording
+                case .uploading: uploading
+                case .thinking: thinking
+                }
+            }
+        }
     }
 
     /// Lines that say when a user was last seen.
@@ -279,11 +301,11 @@ extension Language.Words {
 
     private var phrases: [Phrase] {
         [
-            Phrase("typing.one", typing.one, ["name"]),
-            Phrase("typing.list", typing.list, ["list"]),
-            Phrase("typing.someone", typing.someone),
-            Phrase("typing.people", typing.people, ["count"]),
-            Phrase("typing.several", typing.several),
+            Phrase("typing.one", typing.one, ["name"], Self.verbs),
+            Phrase("typing.list", typing.list, ["list"], Self.verbs),
+            Phrase("typing.someone", typing.someone, [], Self.verbs),
+            Phrase("typing.people", typing.people, ["count"], Self.verbs),
+            Phrase("typing.several", typing.several, [], Self.verbs),
             Phrase("typing.person", typing.person, ["name"]),
             Phrase("typing.others", typing.others, ["count"]),
             Phrase("typing.someoneElse", typing.someoneElse),
@@ -302,7 +324,12 @@ extension Language.Words {
             Phrase("presence.offline", presence.offline),
             Phrase("presence.group", presence.group, ["online", "total"]),
         ]
+            + TypingKind.allCases.flatMap {
+                [Phrase("typing.verb.\($0)", typing.verb[$0]), Phrase("typing.verbs.\($0)", typing.verbs[$0])]
+            }
     }
+
+    private static let verbs: Set = ["verb", "verbs"]
 }
 
 /// A phrase, and the placeholders that are filled in it.
@@ -312,13 +339,16 @@ private struct Phrase {
     let forms: [String]
     let main: String
     let placeholders: Set<String>
+    /// Placeholders that it may have too.
+    let optional: Set<String>
 
-    init(_ key: String, _ forms: Forms, _ placeholders: Set<String>) {
-        (self.key, self.forms, main, self.placeholders) = (key, forms.all.sorted(), forms[.other], placeholders)
+    init(_ key: String, _ forms: Forms, _ placeholders: Set<String>, _ optional: Set<String> = []) {
+        (self.key, self.forms, main) = (key, forms.all.sorted(), forms[.other])
+        (self.placeholders, self.optional) = (placeholders, optional)
     }
 
-    init(_ key: String, _ text: String, _ placeholders: Set<String> = []) {
-        (self.key, forms, main, self.placeholders) = (key, [text], text, placeholders)
+    init(_ key: String, _ text: String, _ placeholders: Set<String> = [], _ optional: Set<String> = []) {
+        (self.key, forms, main, self.placeholders, self.optional) = (key, [text], text, placeholders, optional)
     }
 
     /// The phrase's problems. A form for a single number ("two people") need not contain the number; `other` must.
@@ -326,7 +356,7 @@ private struct Phrase {
         let missing = placeholders.subtracting(Self.placeholders(in: main))
         return missing.sorted().map { "\(key) lacks {\($0)}" }
             + forms.flatMap { form in
-                let unknown = Self.placeholders(in: form).subtracting(placeholders)
+                let unknown = Self.placeholders(in: form).subtracting(placeholders).subtracting(optional)
                 return unknown.sorted().map { "\(key) has {\($0)}, which nothing fills" }
                     + (form.isEmpty ? ["\(key) is empty"] : [])
             }

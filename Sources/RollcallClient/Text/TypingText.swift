@@ -8,6 +8,8 @@ import Foundation
 ///     TypingText.english.text(for: typing)                       // "Alice and Bob are typing…"
 ///     TypingText(language: .current).text(for: typing)           // "Alice und Bob schreiben …"
 ///
+/// If all of them do another thing than typing, the text says so: `Alice is recording…`.
+///
 /// A name is isolated (U+2068, U+2069) if the language or the name is written from right to left, so that neither
 /// changes the other's order. Directional controls in names are removed.
 public struct TypingText: Sendable {
@@ -53,14 +55,14 @@ public struct TypingText: Sendable {
     ///   - typing: who is typing.
     ///   - name: returns the app's name for a user. If it is `nil`, the name in `typing` is used.
     public func text(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String {
-        let sentence = language.text(for: sentence(for: typing, name: name), isolating: true)
+        let sentence = language.text(for: sentence(for: typing, name: name), kind: typing.kind, isolating: true)
         return sentence.isEmpty || dots == .none
             ? sentence : sentence + language.words.typing.beforeDots + dots.rawValue
     }
 
     /// Returns the text for a screen reader: without dots, and without isolates, since it is spoken in logical order.
     public func label(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String {
-        language.text(for: sentence(for: typing, name: name), isolating: false)
+        language.text(for: sentence(for: typing, name: name), kind: typing.kind, isolating: false)
     }
 }
 
@@ -78,6 +80,14 @@ enum TypingSentence: Hashable {
     /// This many users, none with a name.
     case people(Int)
     case several
+}
+
+extension Typing {
+    /// What all of them do; typing if that differs, or if some are not named.
+    fileprivate var kind: TypingKind {
+        let kinds = Set(typists.map(\.kind))
+        return kinds.count == 1 && count <= typists.count ? kinds.first ?? .typing : .typing
+    }
 }
 
 extension TypingText {
@@ -119,22 +129,26 @@ extension Language {
     ///
     /// - Parameter isolating: whether names are wrapped in isolates, so that they do not change the order of the text
     ///   around them. That matters on a screen, but not for a screen reader.
-    func text(for sentence: TypingSentence, isolating: Bool) -> String {
+    func text(for sentence: TypingSentence, kind: TypingKind, isolating: Bool) -> String {
         let typing = words.typing
+        // The verbs first, as a name may look like a placeholder.
+        func doing(_ phrase: String) -> String {
+            phrase.filled("verb", with: typing.verb[kind]).filled("verbs", with: typing.verbs[kind])
+        }
         func people(_ names: [String], and last: String? = nil, total: Int) -> String {
             let items = names.map { person($0, isolating: isolating) } + (last.map { [$0] } ?? [])
-            guard total > 1 else { return typing.one.filled("name", with: items[0]) }
-            return typing.list[plural.category(of: total)].filled("list", with: list.joined(items))
+            guard total > 1 else { return doing(typing.one).filled("name", with: items[0]) }
+            return doing(typing.list[plural.category(of: total)]).filled("list", with: list.joined(items))
         }
         switch sentence {
         case .nobody: return ""
-        case .someone: return typing.someone
+        case .someone: return doing(typing.someone)
         case .names(let names): return people(names, total: names.count)
         case .namesAndSomeone(let names): return people(names, and: typing.someoneElse, total: names.count + 1)
         case .namesAndOthers(let names, let others):
             return people(names, and: text(of: typing.others, count: others), total: names.count + others)
-        case .people(let count): return text(of: typing.people, count: count)
-        case .several: return typing.several
+        case .people(let count): return doing(text(of: typing.people, count: count))
+        case .several: return doing(typing.several)
         }
     }
 
@@ -179,17 +193,18 @@ public struct TypingAnnouncer: Sendable {
     private let text: TypingText
     private var told: Set<UserID> = []
     private var toldCount = 0
+    private var toldKind = TypingKind.typing
 
     public init(_ text: TypingText = TypingText()) {
         self.text = text
     }
 
-    /// - Returns: what to announce if the typing users have changed since the last call, or else `nil`. Empty if no
-    ///   user is typing any more.
+    /// - Returns: what to announce if the typing users, or what all of them do, have changed since the last call, or
+    ///   else `nil`. Empty if no user is typing any more.
     public mutating func announcement(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String? {
         let users = Set(typing.typists.map(\.user))
-        guard users != told || typing.count != toldCount else { return nil }
-        (told, toldCount) = (users, typing.count)
+        guard users != told || typing.count != toldCount || typing.kind != toldKind else { return nil }
+        (told, toldCount, toldKind) = (users, typing.count, typing.kind)
         return text.label(for: typing, name: name)
     }
 }

@@ -4,16 +4,20 @@
 const PEOPLE = {
   alice: { name: "Alice", hue: 285 }, bob: { name: "Bob", hue: 250 }, chloe: { name: "Chloé", hue: 350 },
   deniz: { name: "Deniz", hue: 145 }, emil: { name: "Emil", hue: 60 }, fatima: { name: "فاطمة", hue: 195 },
-  gal: { name: "גל", hue: 25 }, haruka: { name: "陽香", hue: 320 },
+  gal: { name: "גל", hue: 25 }, haruka: { name: "陽香", hue: 320 }, ada: { name: "Ada 🤖", hue: 100 },
 };
 
 /** The users whom the page controls. Visitors control the others. */
-export const BOTS = ["chloe", "deniz", "emil", "fatima", "gal", "haruka"];
+export const BOTS = ["chloe", "deniz", "emil", "fatima", "gal", "haruka", "ada"];
 
 export const CONVERSATIONS = {
   direct: { id: "c42", members: ["alice", "bob"] },
-  group: { id: "lake", title: "Saturday at the lake", members: Object.keys(PEOPLE) },
+  group: {
+    id: "lake", title: "Saturday at the lake", icon: "🏞️", members: ["alice", "bob", ...BOTS.filter((bot) => bot !== "ada")],
+  },
+  assistant: { id: "ada", title: "Ask Ada", icon: "💡", members: ["alice", "bob", "ada"] },
 };
+export const USERS = Object.keys(PEOPLE);
 
 /** Returns a user's entry. Any user may connect, also with the name of a property that every object has. */
 const personOf = (user) => (Object.hasOwn(PEOPLE, user) ? PEOPLE[user] : { name: user, hue: 0 });
@@ -32,6 +36,7 @@ const EARLIER = {
     ["chloe", "So, Saturday at the lake?", 7], ["fatima", "أنا موافقة! 🙌", 6],
     ["emil", "I can bring the big tent", 6], ["haruka", "楽しみ！", 5],
   ],
+  ada: [["ada", "Ask me anything. I think before I type.", 3]],
 };
 
 /** Emits a `message` event for each new message, with the message in its detail. */

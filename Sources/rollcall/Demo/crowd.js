@@ -1,5 +1,5 @@
-// The six bots: real clients with real sessions on real workers, which type letter by letter, talk at the same time, become
-// idle, leave and return.
+// The bots: real clients with real sessions on real workers, which type letter by letter, talk at the same time, become
+// idle, leave and return. Ada answers whoever asks: she thinks, and then types.
 
 import { RollcallClient } from "./rollcall.js";
 import { BOTS, CONVERSATIONS } from "./chat.js";
@@ -50,7 +50,8 @@ export class Crowd extends EventTarget {
           WebSocket: new Network(first).WebSocket,
         });
         client.connect();
-        return { user, client, input: client.typingInput(CONVERSATIONS.group.id), isBusy: false };
+        const { id } = user === "ada" ? CONVERSATIONS.assistant : CONVERSATIONS.group;
+        return { user, client, input: client.typingInput(id), isBusy: false };
       });
       return Promise.all([this.#talk(), this.#roam()]);
     });
@@ -83,10 +84,17 @@ export class Crowd extends EventTarget {
     }
   }
 
-  /** Types a text as people do, and sends it, unless the bots are paused meanwhile. A bot that is away returns for it. */
-  async #say(bot, text) {
+  /**
+   * Thinks for so long, types a text as people do, and sends it, unless the bots are paused meanwhile. A bot that is away
+   * returns for it.
+   */
+  async #say(bot, text, thinking = 0) {
     bot.isBusy = true;
     bot.client.setState("active");
+    for (let left = thinking; left > 0 && !this.isPaused; left -= 500) {
+      bot.input.keepTyping("thinking");
+      await pause(500);
+    }
     const letters = [...text];
     for (let typed = 1; typed <= letters.length && !this.isPaused; typed += 1) {
       bot.input.edited(letters.slice(0, typed).join(""));
@@ -94,14 +102,14 @@ export class Crowd extends EventTarget {
     }
     await bot.input.sendConfirmed().catch(() => {});
     bot.isBusy = false;
-    if (!this.isPaused) this.#chat.send(CONVERSATIONS.group.id, bot.user, text);
+    if (!this.isPaused) this.#chat.send(bot.input.conversation, bot.user, text);
   }
 
   /** Lets a bot answer a visitor. */
   async #heard({ conversation, from }) {
-    if (this.isPaused || conversation !== CONVERSATIONS.group.id || BOTS.includes(from)) return;
+    if (this.isPaused || BOTS.includes(from)) return;
     await pause(between(500, 1_200));
-    const bot = oneOf(this.bots.filter(({ isBusy }) => !isBusy));
-    if (bot) this.#say(bot, oneOf(ANSWERS));
+    const bot = oneOf(this.bots.filter(({ isBusy, input }) => !isBusy && input.conversation === conversation));
+    if (bot) this.#say(bot, oneOf(ANSWERS), bot.user === "ada" ? between(2_000, 4_000) : 0);
   }
 }

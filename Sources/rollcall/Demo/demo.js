@@ -1,4 +1,4 @@
-// The demo page: a chat on three devices, six bots who chat with each other, and everything that can fail.
+// The demo page: a chat on three devices, bots who chat with each other and answer, and everything that can fail.
 
 import { BOTS, CONVERSATIONS, Chat, nameOf } from "./chat.js";
 import { Crowd } from "./crowd.js";
@@ -73,7 +73,7 @@ function show() {
     const isOpen = devices.every(({ conversation }) => conversation === CONVERSATIONS[tab.value]);
     tab.setAttribute("aria-pressed", String(isOpen));
   }
-  if (!devices.some(({ conversation }) => conversation === CONVERSATIONS.group)) return;
+  if (!devices.some(({ conversation }) => conversation?.title)) return;
   element("crowd").hidden = false;
   crowd.open(urlsFor, suffix);
 }

@@ -1,7 +1,7 @@
 // A device of a user: its client, what it receives, and what can happen to it. Nothing here uses the DOM.
 
 import { RollcallClient } from "./rollcall.js";
-import { CONVERSATIONS, nameOf } from "./chat.js";
+import { CONVERSATIONS, nameOf, USERS } from "./chat.js";
 
 export const ENDS_TYPING = "stops typing";
 
@@ -91,7 +91,7 @@ export class Device extends EventTarget {
       WebSocket: this.network.WebSocket,
     }) });
     client.connection.subscribe((connection) => this.#connectionChanged(connection));
-    client.presence(CONVERSATIONS.group.members).subscribe((presences) => this.#presencesChanged(presences));
+    client.presence(USERS).subscribe((presences) => this.#presencesChanged(presences));
     // The list of conversations shows who types in each, also in those that are not open.
     for (const { id } of Object.values(CONVERSATIONS)) {
       this.#inputs.set(id, client.typingInput(id));

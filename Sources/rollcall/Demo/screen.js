@@ -115,7 +115,7 @@ export class Frame extends EventTarget {
       const { element, parts } = build("row-template");
       const other = this.#device.otherIn(conversation);
       setText(parts.title, conversation.title ?? nameOf(other));
-      const face = other ? avatar(other) : make("span", "🏞️", "avatar group");
+      const face = other ? avatar(other) : make("span", conversation.icon, "avatar group");
       parts.face.replaceWith(face);
       Object.assign(element, { value: name, parts, face, conversation });
       element.addEventListener("click", () => {
@@ -138,7 +138,7 @@ export class Frame extends EventTarget {
       title.textContent = conversation.title ?? nameOf(other);
       members.hidden = other !== null;
       this.#faces = new Map((other ? [other] : conversation.members).map((user) => [user, avatar(user)]));
-      face.replaceChildren(other ? this.#faces.get(other) : make("span", "🏞️", "avatar group"));
+      face.replaceChildren(other ? this.#faces.get(other) : make("span", conversation.icon, "avatar group"));
       members.replaceChildren(...other ? [] : conversation.members.map((user) => this.#member(user)));
       this.#bubbles.clear();
       messages.replaceChildren(make("li", language.today, "day"));
@@ -193,7 +193,8 @@ export class Frame extends EventTarget {
     const words = { language: language.id };
     if (!isConnected) return network.isUp ? "Connecting…" : "No network";
     if (typing.count > 0) return this.#typingText(typing);
-    if (conversation.title) return groupCount(presences.values(), conversation.members.length, words).text;
+    const { title, members } = conversation;
+    if (title) return groupCount(members.map((user) => presences.get(user)), members.length, words).text;
     const { status, lastSeen } = otherPresence ?? {};
     const isLongGone = lastSeen && status === "offline" && client.now - lastSeen >= MINUTE;
     return isLongGone ? lastSeenText(otherPresence, client.now, { ...words, style: "exact" }) : presenceText(otherPresence, words);

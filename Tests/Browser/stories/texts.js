@@ -7,8 +7,9 @@ import {
 import { equal, ok, throws } from "./world.js";
 
 const golden = async (part) => (await (await fetch("/golden.json")).json())[part];
-const typing = (names, count = names.length) => ({
-  conversation: "c42", count, typists: names.map((name, index) => ({ user: `u${index}`, ...name !== null && { name } })),
+const typing = (names, count = names.length, kinds = ["typing"]) => ({
+  conversation: "c42", count, typists: names.map((name, index) => (
+    { user: `u${index}`, kind: kinds[index % kinds.length], ...name !== null && { name } })),
 });
 
 /** Checks every case, and reports all that differ. */
@@ -28,9 +29,9 @@ async function each(part, check) {
 }
 
 export const stories = {
-  "X1, X2, X4, X5: the golden sentences": () => each("typing", ({ typists, count, text, label, ...options }) => {
-    equal(typingText(typing(typists, count), options), text);
-    equal(typingLabel(typing(typists, count), options), label);
+  "X1, X2, X4, X5: the golden sentences": () => each("typing", ({ typists, count, kinds, text, label, ...options }) => {
+    equal(typingText(typing(typists, count, kinds), options), text);
+    equal(typingLabel(typing(typists, count, kinds), options), label);
   }),
 
   "X5, P7: the golden lines of last seen": () => each("lastSeen", ({ language, style, seconds, text }) => {
@@ -109,6 +110,8 @@ export const stories = {
     const words = {
       id: "en-x-pirate", name: "Pirate", direction: "ltr", list: { pair: " an' ", middle: ", ", last: " an' " },
       typing: {
+        verb: { typing: "", recording: "", uploading: "", thinking: "" },
+        verbs: { typing: "", recording: "", uploading: "", thinking: "" },
         one: "{name} be scribblin'", list: { other: pattern }, someone: "Some scallywag be scribblin'",
         people: { other: "{count} hands be scribblin'" }, several: "All hands be scribblin'", person: "{name}",
         others: { other: "{count} more hands" }, someoneElse: "some scallywag", beforeDots: "",
@@ -129,6 +132,8 @@ export const stories = {
     const announcer = new TypingAnnouncer({ language: "en" });
     equal(announcer.announcement(typing(["Alice"])), "Alice is typing");
     equal(announcer.announcement(typing(["Alicia"])), null);
+    equal(announcer.announcement(typing(["Alice"], 1, ["recording"])), "Alice is recording");
+    equal(announcer.announcement(typing(["Alice"], 1, ["recording"])), null);
     equal(announcer.announcement(typing(["Alice", "Bob"])), "Alice and Bob are typing");
     const turned = typing(["Alice", "Bob"]);
     equal(announcer.announcement({ ...turned, typists: turned.typists.toReversed() }), null);

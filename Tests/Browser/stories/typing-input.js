@@ -47,6 +47,26 @@ export const stories = {
     equal(world.typed().at(-1), "8000 stopped");
   }),
 
+  "T1: others are told what the user does; of two inputs, the one edited last counts": () => connected(async (world, client) => {
+    const [input, other] = [client.typingInput("c42"), client.typingInput("c42")];
+    const last = async (milliseconds) => {
+      await world.advance(milliseconds);
+      const { typing, kind } = world.all("typing").at(-1);
+      return [typing, kind];
+    };
+    input.keepTyping("recording");
+    equal(await last(1), [true, "recording"]);
+    other.keepTyping("uploading");
+    equal(await last(0), [true, "uploading"]);
+    other.stopTyping();
+    equal(await last(1_000), [true, "recording"]);
+    input.edited("x");
+    equal(await last(0), [true, undefined]);
+    input.send();
+    equal(await last(0), [false, undefined]);
+    ok(throws(() => input.keepTyping("dancing")) instanceof TypeError);
+  }, { typing: { debounce: 0 } }),
+
   "T1: white space alone is not typing, and an emptied field stops at once": () => typing({}, async (world, input) => {
     for (const blank of ["", "  \n\t ", "\u0085\u00a0\u3000"]) input.edited(blank);
     await world.advance(5_000);

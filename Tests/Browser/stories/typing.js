@@ -85,6 +85,12 @@ export const stories = {
     world.socket.tell({ type: "typing", conversation: "c42", users: users.toReversed().concat({ user: "k" }), count: 299 });
     equal(counts(typings), [0, 300, 299]);
     equal(typings.at(-1).typists.map(({ user }) => user).join(""), "abcdefghijk");
+    world.socket.tell({
+      type: "typing", conversation: "c42", count: 3, users: [
+        { user: "a" }, { user: "b", kind: "recording" }, { user: "c", kind: "constructor" },
+      ],
+    });
+    equal(typings.at(-1).typists.map(({ kind }) => kind), ["typing", "recording", "typing"]);
   }),
 
   "X4: the application's names are requested once each, and shown when they arrive": async () => {

@@ -54,6 +54,25 @@ import Testing
         #expect(world.connection.messages.last == .typing("c42", false))
     }
 
+    @Test("others are told what the user does; of two inputs, the one edited last counts")
+    func kinds() async throws {
+        _ = try await connected()
+        let (input, other) = (client.typingInput(in: "c42"), client.typingInput(in: "c42"))
+        input.keepTyping(.recording)
+        await world.settle()
+        #expect(world.connection.messages.last == .typing("c42", true, kind: .recording))
+        await world.advance(by: .milliseconds(1))
+        other.keepTyping(.uploading)
+        await world.settle()
+        #expect(world.connection.messages.last == .typing("c42", true, kind: .uploading))
+        other.stopTyping()
+        await world.advance(by: .seconds(1))
+        #expect(world.connection.messages.last == .typing("c42", true, kind: .recording))
+        input.edited("x")
+        await world.settle()
+        #expect(world.connection.messages.last == .typing("c42", true))
+    }
+
     @Test("edits become signals, renewed until inactivity, in a conversation that is joined first")
     func edits() async throws {
         _ = try await connected()

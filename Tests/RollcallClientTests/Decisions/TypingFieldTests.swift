@@ -11,15 +11,15 @@ struct FieldStory {
     let start = ContinuousClock.now
     var field: TypingField
     var now: Duration = .zero
-    var signals: [(at: Duration, Bool)] = []
+    var signals: [(at: Duration, Bool, kind: TypingKind)] = []
 
     init(_ settings: TypingSettings = .standard) {
         field = TypingField(in: "c42", settings: settings)
     }
 
-    mutating func edit(_ filled: Bool = true, at time: Duration) {
+    mutating func edit(_ filled: Bool = true, _ kind: TypingKind = .typing, at time: Duration) {
         advance(to: time)
-        note(field.edited(filled: filled, at: start + now))
+        note(field.edited(filled: filled, kind: kind, at: start + now))
     }
 
     mutating func end(at time: Duration) {
@@ -36,10 +36,10 @@ struct FieldStory {
     }
 
     mutating func note(_ signal: Bool?) {
-        if let signal { signals.append((now, signal)) }
+        if let signal { signals.append((now, signal, field.kind)) }
     }
 
-    var story: [String] { signals.map { "\($0.at.milliseconds) \($0.1 ? "typing" : "stopped")" } }
+    var story: [String] { signals.map { "\($0.at.milliseconds) \($0.1 ? "\($0.kind)" : "stopped")" } }
 }
 
 @Suite struct TypingFieldTests {
@@ -52,6 +52,17 @@ struct FieldStory {
         #expect(story.story.isEmpty)
         story.advance(to: .milliseconds(300))
         #expect(story.story == ["300 typing"])
+    }
+
+    @Test("another kind is signalled at once; an edit then counts as typing again")
+    func kinds() {
+        var story = FieldStory()
+        story.edit(true, .recording, at: .zero)
+        story.edit(true, .recording, at: .milliseconds(900))
+        story.edit(true, .uploading, at: .milliseconds(1_000))
+        story.edit(at: .milliseconds(1_100))
+        story.edit(false, at: .milliseconds(1_200))
+        #expect(story.story == ["300 recording", "1000 uploading", "1100 typing", "1200 stopped"])
     }
 
     @Test("a letter typed and deleted is never shown")
@@ -196,7 +207,7 @@ struct FieldStory {
         story.advance(to: time + .seconds(60))
         var isTyping = false
         var last = Duration.zero
-        for (at, signal) in story.signals {
+        for (at, signal, _) in story.signals {
             switch signal {
             case true:
                 if isTyping { #expect(at - last <= .seconds(1), "seed \(seed)") }

@@ -23,6 +23,8 @@ struct Golden: Decodable {
         let language: String
         /// In the order in which they started; `nil` for users without a name.
         let typists: [String?]
+        /// In turns.
+        let kinds: [String]?
         let count: Int?
         let maximumNames: Int?
         let severalFrom: Int?

@@ -85,7 +85,10 @@ extension TypingText {
 
 extension Typing {
     fileprivate init(_ example: Golden.TypingCase) {
-        let typists = example.typists.enumerated().map { Typist(user: try! UserID("u\($0)"), name: $1) }
+        let kinds = (example.kinds ?? ["typing"]).map { TypingKind(stored: ByteString($0)) }
+        let typists = example.typists.enumerated().map { index, name in
+            Typist(user: try! UserID("u\(index)"), name: name, kind: kinds[index % kinds.count])
+        }
         self.init(conversation: "c42", typists: typists, count: example.count)
     }
 }

@@ -51,7 +51,9 @@ import Testing
           "id": "sv", "name": "Svenska", "direction": "ltr",
           "list": {"pair": " och ", "middle": ", ", "last": " och "},
           "typing": {
-            "one": "{name} skriver", "list": {"other": "{list} skriver"}, "someone": "Någon skriver",
+            "verb": {"typing": "skriver", "recording": "spelar in", "uploading": "laddar upp", "thinking": "tänker"},
+            "verbs": {"typing": "skriver", "recording": "spelar in", "uploading": "laddar upp", "thinking": "tänker"},
+            "one": "{name} {verb}", "list": {"other": "{list} skriver"}, "someone": "Någon skriver",
             "people": {"other": "{count} personer skriver"}, "several": "Flera personer skriver",
             "person": "{name}", "others": {"one": "{count} till", "other": "{count} till"},
             "someoneElse": "någon mer", "beforeDots": ""
@@ -83,7 +85,8 @@ import Testing
                 "\"other\": \"{list} skriver\"", "\"one\": \"{list} skriver\"",
                 "typing.list is wrong: The form `other` is missing."
             ),
-            ("{name} skriver", "skriver", "typing.one lacks {name}"),
+            ("{name} {verb}", "skriver", "typing.one lacks {name}"),
+            (", \"thinking\": \"tänker\"},\n    \"one", "},\n    \"one", "typing.verbs.thinking is missing"),
         ])
     func wrongJSON(text: String, wrong: String, problem: String) {
         #expect(throws: InvalidLanguage(problems: [problem])) {
