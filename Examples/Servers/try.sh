@@ -2,18 +2,41 @@
 # Tries the examples with a private Redis and a worker: what they print and store when somebody comes and goes.
 set -euo pipefail
 cd "$(dirname "$0")"
+swift build --scratch-path ../../.build/servers
 folder=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$folder"' EXIT
 redis-server --port 0 --unixsocket "$folder/redis" --save '' >"$folder/redis.log" &
 until [ -S "$folder/redis" ]; do sleep 0.1; done
 
+port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# Waits until a command prints this line.
+prints() {
+    wanted=$1
+    shift
+    for _ in $(seq 300); do
+        found=$("$@" 2>/dev/null || true)
+        [ "$found" != "$wanted" ] || return 0
+        sleep 0.1
+    done
+    echo "servers: $* prints \"$found\" and not \"$wanted\"" >&2
+    cat "$folder"/*.log >&2
+    exit 1
+}
+redis=redis+unix://$folder/redis
+redis-cli -s "$folder/redis" HSET 'members:{c42}' '{managed}' 1 greeter 'The greeter' >"$folder/reply"
+rooms=$(port)
+ROLLCALL_REDIS_URL=$redis PORT=$rooms ../../.build/servers/debug/rooms 2>"$folder/rooms.log" &
+prints '{"here":["The greeter"],"typing":[]}' curl -fs "http://127.0.0.1:$rooms/rooms/c42"
+kill $!
+redis-cli -s "$folder/redis" FLUSHALL >"$folder/reply"
+
 python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" install --quiet --disable-pip-version-check standardwebhooks
-read -r hook < <(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+hook=$(port)
 (umask 077; echo "whsec_$(openssl rand -base64 32)" >"$folder/secret"; openssl rand -hex 32 >"$folder/token"
     openssl rand -hex 32 >"$folder/operator")
 rollcall=${ROLLCALL:-../../.build/release/rollcall}
-"$rollcall" worker --set redis.url="redis+unix://$folder/redis" --set auth.mode=insecure --set edge.port=0 --set admin.port=0 \
+"$rollcall" worker --set redis.url="$redis" --set auth.mode=insecure --set edge.port=0 --set admin.port=0 \
     --set events.enabled=true --set events.webhook.url="http://127.0.0.1:$hook/" \
     --set events.webhook.secret_file="$folder/secret" --set admin.token_file="$folder/operator" \
     --set admin.app_token_file="$folder/token" >"$folder/worker" 2>"$folder/worker.log" &
@@ -29,20 +52,19 @@ edge=$(sed -n 's/.* edge=\([^ ]*\).*/\1/p' "$folder/worker") ROLLCALL_ADMIN=$(se
 ROLLCALL_TOKEN=$(cat "$folder/token") WEBHOOK_SECRET=$(cat "$folder/secret")
 export ROLLCALL_ADMIN ROLLCALL_TOKEN WEBHOOK_SECRET
 "$folder/venv/bin/python" webhook.py "$hook" >"$folder/webhook" 2>&1 &
-python3 last_seen.py "$folder/people.db" 2>"$folder/last_seen" &
+python3 last_seen.py "$folder/people.db" 2>"$folder/last_seen.log" &
 last_seen=$!
 node bot.mjs ada c42 >"$folder/bot" 2>&1 &
+swift=(../../.build/servers/debug/last-seen "$folder/people.json" "$redis")
+"${swift[@]}" 2>"$folder/swift.log" &
+in_swift=$!
 
 stored() {
-    for _ in $(seq 300); do
-        found=$(python3 -c 'import sqlite3, sys
-print(*(f"{user}={status}" for user, status in sqlite3.connect(sys.argv[1]).execute("SELECT user, status FROM people ORDER BY user")))' "$folder/people.db" 2>/dev/null || true)
-        [ "$found" != "$1" ] || return 0
-        sleep 0.1
-    done
-    echo "servers: the database has \"$found\" and not \"$1\"" >&2
-    cat "$folder/last_seen" "$folder/worker.log" >&2
-    exit 1
+    prints "$1" python3 -c 'import sqlite3, sys
+print(*(f"{user}={status}" for user, status in sqlite3.connect(sys.argv[1]).execute("SELECT user, status FROM people ORDER BY user")))' "$folder/people.db"
+    prints "$1" python3 -c 'import json, sys
+people = json.load(open(sys.argv[1]))["people"]
+print(*sorted(user + "=" + people[user]["status"] for user in people))' "$folder/people.json"
 }
 connect() { "$rollcall" type c42 --for 10m --url "$edge" --as "$1" >"$folder/$1" 2>&1 & }
 await "$folder/webhook" 'reset'
@@ -51,11 +73,12 @@ alice=$!
 await "$folder/webhook" 'alice online'
 stored 'alice=online'
 await "$folder/bot" 'Hello, alice!'
-kill "$last_seen"
+kill "$last_seen" "$in_swift"
 kill -9 "$alice"
 connect bob
 await "$folder/webhook" 'alice offline'
-python3 last_seen.py "$folder/people.db" 2>"$folder/last_seen" &
+python3 last_seen.py "$folder/people.db" 2>"$folder/last_seen.log" &
+"${swift[@]}" 2>"$folder/swift.log" &
 stored 'alice=offline bob=online'
 # Redis loses everything: the worker writes what it knows, and readers read again.
 redis-cli -s "$folder/redis" FLUSHALL >"$folder/reply"

@@ -1,6 +1,6 @@
 // An HTTP server that contains a Rollcall node: `GET /rooms/c42` returns who is online or away, and who is typing.
 //
-//     $ cd Examples/Rooms && ROLLCALL_REDIS_URL=redis://127.0.0.1:6379 PORT=8000 swift run
+//     $ cd Examples/Servers && ROLLCALL_REDIS_URL=redis://127.0.0.1:6379 PORT=8000 swift run rooms
 
 import Foundation
 import Hummingbird
