@@ -40,5 +40,5 @@ public struct Fault: Sendable {
     /// All faults, in the order of the table.
     public static let all =
         workerFaults + drainingFaults + deviceFaults + redisFaults + sentinelFaults + clusterFaults + networkFaults
-        + mixedFaults + clockFaults + crowdFaults
+        + mixedFaults + eventFaults + clockFaults + crowdFaults
 }

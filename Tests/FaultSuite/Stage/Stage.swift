@@ -1,5 +1,6 @@
 // The deployment in which a fault runs, with an observer and a reader on every host.
 
+internal import Foundation
 internal import Harness
 internal import NIOConcurrencyHelpers
 internal import RollcallClient
@@ -29,6 +30,8 @@ public final class Stage: Sendable {
         var hasDoors = true
         /// `limits.sessions_per_user`, which also sets how often a user may connect; `nil` for the default.
         var sessionsPerUser: Int?
+        /// Whether workers append events, which are followed and delivered.
+        var keepsEvents = false
         /// Whether the workers run for a whole lease before the fault, or have just started.
         var isWarm = true
     }
@@ -49,6 +52,8 @@ public final class Stage: Sendable {
     /// The names behind the roles.
     let naming: Naming
     let isStill: Bool
+    /// Those who read the events, if they are kept.
+    let eventReaders: EventReaders?
     /// The conversation in which users type.
     let room: ConversationID
     let state: NIOLockedValueBox<State>
@@ -68,21 +73,26 @@ public final class Stage: Sendable {
         let tokens = issuer?.tokens(areRefreshed: equipment.refreshesTokens) ?? .names
         var configuration = settings.configuration.merging(issuer?.configuration ?? [:]) { $1 }
         if let limit = equipment.sessionsPerUser { configuration["limits.sessions_per_user"] = "\(limit)" }
+        let state = NIOLockedValueBox(State())
+        let known = NIOLockedValueBox<[Host]>([])
+        let eventReaders = equipment.keepsEvents ? try await EventReaders(hosts: known, state) : nil
+        configuration.merge(eventReaders?.configuration ?? [:]) { $1 }
         let hosts = try await Self.hosts(configuration, equipment, redis)
+        known.withLockedValue { $0 = hosts }
         let doors = Hosts(count: hosts.count) { hosts[$0].port }
         let room = try naming.conversation("room")
         let observers = try await Self.observers(of: hosts, doors, tokens, in: room)
-        let state = NIOLockedValueBox(State())
         let readers = zip(hosts, observers).map { host, observer in
             Reader(host: host, observer: observer) { state.withLockedValue { $0.users } }
         }
         (self.redis, self.hosts, self.doors) = (redis, hosts, doors)
         (self.room, self.naming, self.isStill) = (room, naming, equipment.isStill)
-        (self.issuer, self.tokens) = (issuer, tokens)
+        (self.issuer, self.tokens, self.eventReaders) = (issuer, tokens, eventReaders)
         (self.observers, self.state, self.readers) = (observers, state, readers)
         reading = Task {
             await withDiscardingTaskGroup { group in
                 for reader in readers { group.addTask { await reader.run() } }
+                if let eventReaders { group.addTask { await eventReaders.followed.follow() } }
             }
         }
         if equipment.isWarm { try await Task.sleep(for: settings.lease * 1.2) }
@@ -125,6 +135,7 @@ public final class Stage: Sendable {
         for host in hosts { _ = try? await host.kill() }
         try? await redis.kill()
         await reading.value
+        if let secret = eventReaders?.secret { try? FileManager.default.removeItem(at: secret) }
     }
 
     // MARK: Users
