@@ -21,7 +21,7 @@ package final class Node: Sendable {
     private let state: NIOLockedValueBox<Readiness>
     private let started = NIOLockedValueBox<EventLoopPromise<Void>?>(nil)
     let requests: RequestConnection
-    let serverTypings = NIOLockedValueBox(ServerTypings())
+    let serverTypings = NIOLockedValueBox<[ServerTyping.Place: ServerTyping]>([:])
     let logger: Logger
     private let problems: ProblemLog
     private let metrics: any MetricsFactory
