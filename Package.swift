@@ -126,7 +126,8 @@ package.targets += [
         path: "Tests/Simulation"),
     program("simulate", uses: ["Simulation", "ArgumentParser"], path: "Tests/Simulate"),
     library(
-        "FaultSuite", uses: nio + ["Harness", "RollcallClient", "TestSupport", "Crypto", "NIOHTTP1"], path: "Tests/FaultSuite"),
+        "FaultSuite", uses: nio + ["Harness", "RollcallClient", "TestSupport", "Crypto", "NIOHTTP1"],
+        path: "Tests/FaultSuite"),
     library(
         "AttackSuite", uses: ["Harness", "TestSupport", "Crypto", "NIOConcurrencyHelpers", "NIOCore"],
         path: "Tests/AttackSuite"),

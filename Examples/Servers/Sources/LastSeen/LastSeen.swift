@@ -17,7 +17,8 @@ import RollcallNode
         let rollcall = try await RollcallNode(configuration)
         async let running: Void = rollcall.run()
 
-        var people = try (try? Data(contentsOf: file)).map { try JSONDecoder().decode(People.self, from: $0) } ?? People()
+        var people =
+            try (try? Data(contentsOf: file)).map { try JSONDecoder().decode(People.self, from: $0) } ?? People()
         for try await event in rollcall.events(after: EventID(people.place) ?? .start) {
             switch event.content {
             case .status(let presence): people.take(presence)
