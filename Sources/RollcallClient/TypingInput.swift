@@ -26,7 +26,8 @@ public final class TypingInput: Sendable {
     /// Reports the field's whole text after its user edited it. The client does not keep the text. White space and
     /// invisible characters alone do not count as typing.
     public func edited(_ text: String) {
-        if text.isVisible { keepTyping() } else { stopTyping() }
+        guard text.isVisible else { return stopTyping() }
+        client.engine.run { [field] in $0.fieldEdited(field, filled: true, kind: .typing) }
     }
 
     /// Reports the field's whole text after the program changed it: a draft that is put back, or text that is pasted for the

@@ -33,7 +33,11 @@ final class Room {
 
     var isUsed: Bool { typing.isObserved || members.isObserved || !fields.isEmpty }
     /// Of the fields that are typed in, the one edited last.
-    var typedIn: TypingField? { fields.filter(\.isTyping).max { $0.edited < $1.edited } }
+    var typedIn: TypingField? {
+        var last: TypingField?
+        for field in fields where field.isTyping && last.map({ $0.edited < field.edited }) ?? true { last = field }
+        return last
+    }
     /// The users whose names are shown here.
     var users: [UserID] { typists.map(\.user) + endings.keys }
     var deadline: ContinuousClock.Instant? {

@@ -161,7 +161,7 @@ public struct GroupCount: Hashable, Sendable, CustomStringConvertible {
     /// The text in a language.
     public func text(in language: Language) -> String {
         language.words.presence.group[language.plural.category(of: online)]
-            .filled("online", with: "\(online)\(isLeast ? "+" : "")").filled("total", with: String(total))
+            .filled([("online", "\(online)\(isLeast ? "+" : "")"), ("total", String(total))])
     }
 
     /// The text in English.

@@ -85,8 +85,8 @@ enum TypingSentence: Hashable {
 extension Typing {
     /// What all of them do; typing if that differs, or if some are not named.
     fileprivate var kind: TypingKind {
-        let kinds = Set(typists.map(\.kind))
-        return kinds.count == 1 && count <= typists.count ? kinds.first ?? .typing : .typing
+        guard let kind = typists.first?.kind, count <= typists.count else { return .typing }
+        return typists.allSatisfy { $0.kind == kind } ? kind : .typing
     }
 }
 
@@ -131,42 +131,51 @@ extension Language {
     ///   around them. That matters on a screen, but not for a screen reader.
     func text(for sentence: TypingSentence, kind: TypingKind, isolating: Bool) -> String {
         let typing = words.typing
-        // The verbs first, as a name may look like a placeholder.
-        func doing(_ phrase: String) -> String {
-            phrase.filled("verb", with: typing.verb[kind]).filled("verbs", with: typing.verbs[kind])
+        func filled(_ phrase: String, _ placeholder: String = "", with value: String = "") -> String {
+            phrase.filled([(placeholder, value), ("verb", typing.verb[kind]), ("verbs", typing.verbs[kind])])
         }
         func people(_ names: [String], and last: String? = nil, total: Int) -> String {
             let items = names.map { person($0, isolating: isolating) } + (last.map { [$0] } ?? [])
-            guard total > 1 else { return doing(typing.one).filled("name", with: items[0]) }
-            return doing(typing.list[plural.category(of: total)]).filled("list", with: list.joined(items))
+            guard total > 1 else { return filled(typing.one, "name", with: items[0]) }
+            return filled(typing.list[plural.category(of: total)], "list", with: list.joined(items))
         }
         switch sentence {
         case .nobody: return ""
-        case .someone: return doing(typing.someone)
+        case .someone: return filled(typing.someone)
         case .names(let names): return people(names, total: names.count)
         case .namesAndSomeone(let names): return people(names, and: typing.someoneElse, total: names.count + 1)
         case .namesAndOthers(let names, let others):
             return people(names, and: text(of: typing.others, count: others), total: names.count + others)
-        case .people(let count): return doing(text(of: typing.people, count: count))
-        case .several: return doing(typing.several)
+        case .people(let count): return filled(typing.people[plural.category(of: count)], "count", with: String(count))
+        case .several: return filled(typing.several)
         }
     }
 
     /// Returns the form for this number, with the number inserted.
     func text(of forms: Forms, count: Int) -> String {
-        forms[plural.category(of: count)].filled("count", with: String(count))
+        forms[plural.category(of: count)].filled([("count", String(count))])
     }
 
     private func person(_ name: String, isolating: Bool) -> String {
         let isolates = isolating && (direction == .rightToLeft || DisplayName.isRightToLeft(name))
-        return words.typing.person.filled("name", with: isolates ? "\u{2068}\(name)\u{2069}" : name)
+        return words.typing.person.filled([("name", isolates ? "\u{2068}\(name)\u{2069}" : name)])
     }
 }
 
 extension String {
-    /// Returns this phrase with `value` in place of `{placeholder}`.
-    func filled(_ placeholder: String, with value: String) -> String {
-        replacing("{\(placeholder)}", with: value)
+    /// Returns this phrase with values in place of its `{placeholders}`. What is filled in is not filled again.
+    func filled(_ values: [(placeholder: String, value: String)]) -> String {
+        var (filled, rest) = ("", utf8[...])
+        while let open = rest.firstIndex(of: UInt8(ascii: "{")),
+            let close = rest[open...].firstIndex(of: UInt8(ascii: "}"))
+        {
+            let name = rest[open..<close].dropFirst()
+            filled += self[rest.startIndex..<open]
+            filled +=
+                values.first { $0.placeholder.utf8.elementsEqual(name) }?.value ?? String(self[open...close])
+            rest = rest[close...].dropFirst()
+        }
+        return filled + self[rest.startIndex...]
     }
 }
 
