@@ -62,6 +62,12 @@ import Testing
         func shows(_ text: String) async throws {
             await world.settle()
             try await eventually("\(text)") { await bob.text == text }
+            // The model waits for the next change in a task, which may not have begun.
+            try await eventually("it waits") {
+                await withCheckedContinuation { answer in
+                    client.engine.run { answer.resume(returning: !$0.pauses.isEmpty) }
+                }
+            }
         }
         await world.settle()
         try await shows("1m ago")
