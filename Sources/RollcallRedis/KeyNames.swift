@@ -22,6 +22,7 @@ public struct KeyNames: Hashable, Sendable {
         typingOfUsers(in: conversation) + user.text
     }
 
+    /// What devices in the conversation do other than typing: a hash.
     public func kinds(_ conversation: ConversationID) -> String { "\(prefix)kinds:{\(conversation)}" }
 
     /// The part of ``typing(_:_:)`` before the user, for scripts that end the typing of several users.

@@ -21,8 +21,7 @@ extension Session {
     /// Handles a typing signal from the client in a joined conversation; see ``TypingSender``.
     mutating func signalled(
         _ kind: TypingKind, in room: RoomKey, of conversation: ConversationID, _ settings: ShardSettings.Typing,
-        at now: Instant,
-        time: Timestamp
+        at now: Instant, time: Timestamp
     ) -> TypingSender.Decision? {
         if let index = sender(in: room) { return senders[index].typing.signalled(kind, at: now, time: time) }
         senders.removeAll { $0.room == nil && $0.typing.isRested(at: now) }

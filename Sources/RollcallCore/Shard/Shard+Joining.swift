@@ -98,8 +98,7 @@ extension Shard {
     /// cancels the held start.
     mutating func typedWhileJoining(
         _ typing: Bool, _ kind: TypingKind, in room: RoomKey, of conversation: ConversationID, id: MessageID?,
-        on key: SessionKey,
-        at now: Instant
+        on key: SessionKey, at now: Instant
     ) {
         guard redis.takesWrites || !typing else { return answerUnavailable(key, id: id) }
         dropDeferredTyping(key, in: room)

@@ -5,8 +5,8 @@ public import RollcallModel
 /// The users who are typing, in the order in which they became known, each until their expiry.
 ///
 /// Each user has a pace, so that nobody's devices can flood a room by starting and stopping again and again: four changes
-/// pass at once, and one more per interval. Only a start and another kind ever
-/// wait, and only for changes of the same user.
+/// pass at once, and one more per interval. Only a start and another kind ever wait, and only for
+/// changes of the same user.
 public struct TypistSet: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         var typist: Typist

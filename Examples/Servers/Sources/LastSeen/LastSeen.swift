@@ -22,7 +22,9 @@ import RollcallNode
         for try await event in rollcall.events(after: EventID(people.place) ?? .start) {
             switch event.content {
             case .status(let presence): people.take(presence)
-            case .reset: try await people.readAgain(from: rollcall)
+            case .reset:
+                // While Redis is away, again.
+                while (try? await people.readAgain(from: rollcall)) == nil { try await Task.sleep(for: .seconds(1)) }
             }
             people.place = "\(event.id)"
             try JSONEncoder().encode(people).write(to: file, options: .atomic)
