@@ -94,10 +94,7 @@ struct LimitTests {
         withExtendedLifetime(deployment) {}
     }
 
-    // Includes the 30 seconds after which a session that keeps sending is closed.
-    @Test(
-        "of messages slows a session that exceeds it, and closes it after a while", .enabled(if: isSoaking),
-        .timeLimit(.minutes(2)))
+    @Test("of messages slows the sessions of a user who exceeds it, and closes none", .timeLimit(.minutes(2)))
     func messages() async throws {
         let (deployment, worker) = try await worker(["limits.message_rate": "5", "limits.message_burst": "10"])
         let alice = try await worker.device("alice", "phone")
@@ -106,27 +103,11 @@ struct LimitTests {
         let mallory = try await worker.device("mallory", "phone")
         for _ in 0..<15 { try await mallory.send(.ping) }
         #expect(try await mallory.ask(.state(.idle)) == nil, "it waited")
-        for _ in 0..<400 { try await mallory.send(.ping) }
-        #expect(try await mallory.closed(within: .seconds(60)) == .tooManyMessages)
-        #expect(mallory.messages.contains(.goodbye(.init(reason: .limit, reconnect: false))))
-        try await expectLogged("message_rate", by: worker)
-        withExtendedLifetime(deployment) {}
-    }
-
-    @Test("of names refuses frequent lookups with retry, and lets a whole contact list be watched at once")
-    func names() async throws {
-        let (deployment, worker) = try await worker(["limits.watched_users": "100"])
-        let users = try (0..<100).map { try UserID("u\($0)") }
-        let alice = try await worker.device("alice", "phone")
-        #expect(try await alice.ask(.watch(users)) == nil)
-        var refused: MessageError?
-        for _ in 0..<20 where refused == nil {
-            _ = try await alice.ask(.unwatch(users))
-            refused = try await alice.ask(.watch(users))
+        for _ in 0..<3 {
+            let users = try (0..<400).map { try UserID("u\($0)") }
+            #expect(try await mallory.ask(.watch(users)) == nil, "no message costs more than the burst")
         }
-        #expect(refused?.code == .slowDown && refused?.retry == true)
-        try await expectLogged("names", by: worker)
-        try await eventually("she may again") { try await alice.ask(.watch([users[0]])) == nil }
+        try await expectLogged("message_rate", by: worker)
         withExtendedLifetime(deployment) {}
     }
 

@@ -127,10 +127,6 @@ enum Golden {
             .error(MessageError(code: .limit, id: nil, message: "no"))
         ),
         (
-            #"{"code":"slow_down","message":"no","retry":true,"type":"error"}"#,
-            .error(MessageError(code: .slowDown, id: nil, message: "no"))
-        ),
-        (
             #"{"after":1200,"reason":"draining","reconnect":true,"to":"wss://w2/v1/connect","type":"goodbye"}"#,
             .goodbye(.init(reason: .draining, reconnect: true, after: 1200, to: "wss://w2/v1/connect"))
         ),

@@ -45,8 +45,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case revokesByRedisClock = "revokes-by-redis-clock"
     /// Observers can see that background devices connected or disconnected.
     case showsBackground = "shows-background"
-    /// A client treats every refusal as final.
-    case neverRetries = "never-retries"
     /// The real client joins no conversation again after a reconnect.
     case clientNeverRejoins = "client-never-rejoins"
     /// The real client treats a silent connection as a good one.
@@ -64,21 +62,20 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     public var seed: UInt64 {
         switch self {
         case .stopIgnoresOtherDevices, .readsAllAgain, .closesTalkative, .neverListens, .neverUnlists,
-            .showsBackground, .clientNeverRejoins,
+            .splitsByCharacter, .showsBackground, .clientNeverRejoins,
             .clientTrustsSilence, .clientKeepsItsState:
             1
-        case .removalWithoutRecheck, .forgetsTheRest: 2
-        case .revocationSpares, .tokenNeverExpires, .sendsAllAway, .appendsWithoutWriting: 3
+        case .removalWithoutRecheck, .forgetsTheRest, .tokenNeverExpires, .sendsAllAway: 2
+        case .appendsWithoutWriting: 3
+        case .revocationSpares: 4
         case .silentRefusal, .lingersForever: 7
-        case .revokesByRedisClock: 10
-        case .splitsByCharacter: 11
+        case .readBeforeSubscribing: 10
         case .ordersByClock, .leasesIgnoreSteps: 12
-        case .readBeforeSubscribing: 13
+        case .revokesByRedisClock: 13
         case .keyedByString: 21
-        case .neverResets: 22
-        case .neverRetries: 23
-        case .sweepsSilently: 96
         case .futureTypingCounts: 117
+        case .sweepsSilently: 238
+        case .neverResets: 269
         }
     }
 
@@ -125,7 +122,6 @@ struct SimulationSettings {
     mutating func plant(_ bug: PlantedBug?) {
         planted = bug
         switch bug {
-        case .neverRetries: shard.bounds.namesAtOnce = 1
         case .ordersByClock, .leasesIgnoreSteps, .futureTypingCounts, .revokesByRedisClock: stepsClock = true
         default: break
         }
@@ -180,8 +176,6 @@ struct SimulationSettings {
         small(\.typing.names, 1...2)
         small(\.limits.messageRate, 2...6)
         small(\.limits.messageBurst, 6...12)
-        small(\.bounds.namesAtOnce, 1...3)
-        small(\.bounds.membersAtOnce, 1...1)
         if chance.happens(0.5) { shard.bounds.auditCycle = chance.duration(in: .seconds(2)...Duration.seconds(10)) }
         if chance.happens(0.5) { patience = chance.count(in: 1...2) }
     }

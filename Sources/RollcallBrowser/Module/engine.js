@@ -158,7 +158,7 @@ export class Engine {
   #askTime(now) {
     if (!this.#isTimeRead || now < this.#clock.deadline) return;
     this.#clock.timeRequested(now);
-    this.outbox.spend();
+    this.outbox.spend(performance.now());
     this.connection.ping();
   }
 
@@ -433,6 +433,7 @@ export class Engine {
         break;
       case "typing": room?.typingReceived(message, this.#expiry, now); break;
       case "members":
+        this.outbox.membersShown(message.people.length, message.conversation);
         if (this.outbox.conversations.asked(message.conversation) === true) room?.membersReceived(message, now);
         break;
       case "removed":

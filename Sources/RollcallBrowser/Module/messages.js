@@ -29,7 +29,7 @@ export function validName(text) {
 
 /** Limits that every worker allows. They count until the worker has sent its own. */
 export const DEFAULT_LIMITS = {
-  watched_users: 1000, joined_conversations: 200, message_bytes: 8192, message_rate: 10, message_burst: 20,
+  watched_users: 1000, joined_conversations: 200, message_bytes: 8192, message_rate: 10, message_burst: 30,
 };
 
 export const TYPING_KINDS = ["typing", "recording", "uploading", "thinking"];

@@ -80,56 +80,95 @@ export class Subscriptions {
     return names;
   }
 
-  /** This message asks for the name. Returns in which way. */
+  /** In which way a name is asked for next. */
+  wanted(name) { return this.#wanted.get(name); }
+
+  /** This message asks for the name. */
   ask(name, id) {
     const way = this.#wanted.get(name);
     this.#asked.set(name, { way, id, tries: (this.#refused.get(name)?.tries ?? -1) + 1 });
     this.#refused.delete(name);
     this.#due.delete(name);
-    return way;
   }
 
-  /** Returns up to `most` names to give up, which count as given up from now on. */
-  giveUp(most) {
-    const names = [...this.#surplus].slice(0, Math.max(0, most));
+  /** The names to give up. */
+  get surplus() { return this.#surplus; }
+
+  /** These names of the surplus are given up. */
+  giveUp(names) {
     for (const name of names) {
       this.#surplus.delete(name);
       this.#asked.delete(name);
       if (this.#refused.get(name)?.refused === "for good") this.#refused.delete(name);
     }
-    return names;
+  }
+}
+
+/** How many messages a message counts as that names so many users. */
+const costOfNaming = (users) => 1 + Math.floor(users / 40);
+
+/** How many messages one counts as, of what a worker allows: docs/protocol.md, "Pace". */
+function cost(message, limits) {
+  switch (message.type) {
+    // Verifying a fresh token costs a worker as much as ten messages.
+    case "token": return Math.min(10, limits.message_burst);
+    case "watch": case "unwatch": case "get": return Math.min(costOfNaming(message.users.length), limits.message_burst);
+    // What it may show. What it does not show is given back.
+    case "join": return message.presence ? Math.min(costOfNaming(limits.watched_users), limits.message_burst) : 1;
+    default: return 1;
   }
 }
 
 /**
- * A token bucket. A worker slows down or closes a session that sends too much, so the client uses less than the worker
- * allows: three quarters of the burst and nine tenths of the rate. A network may bunch messages that were sent evenly.
+ * A token bucket. A worker lets a session wait that sends too much, so the client uses less than the worker allows: three
+ * quarters of the burst, but for one message that is kept for a ping, and nine tenths of the rate. A network may bunch
+ * messages that were sent evenly.
  */
 class MessageBudget {
   #rate = DEFAULT_LIMITS.message_rate;
   #burst = DEFAULT_LIMITS.message_burst;
   #left = this.#burst;
   #countedAt;
+  /** What the cheapest message costs that did not fit in this turn; Infinity if all fitted. */
+  #lacking = Infinity;
 
   constructor(now) { this.#countedAt = now; }
 
   limitsReceived({ message_rate, message_burst }, now) {
-    const spent = this.#burst - this.#count(now);
+    this.count(now);
+    const spent = this.#burst - this.#left;
     this.#rate = Math.max(1, message_rate * 0.9);
-    this.#burst = Math.max(1, message_burst * 0.75);
+    this.#burst = Math.max(2, message_burst * 0.75);
     this.#left = Math.max(0, this.#burst - spent);
   }
 
-  /** How many messages may be sent. A thousandth is added so that rounding never leaves no room at `nextRoom`. */
-  allowance(now) { return Math.max(0, Math.floor(this.#count(now) + 0.001)); }
-  spend(messages) { this.#left -= messages; }
-  get nextRoom() { return this.#countedAt + Math.max(0, 1 - this.#left) / this.#rate * SECOND; }
+  beginTurn(now) {
+    this.count(now);
+    this.#lacking = Infinity;
+  }
 
-  #count(now) {
+  /**
+   * Whether a message of this cost may be sent now, which it then is. One that costs more than fits is sent once all is
+   * regained. A thousandth is added so that rounding never leaves no room at `nextRoom`.
+   */
+  takes(messages) {
+    const needed = Math.min(messages + 1, this.#burst);
+    if (this.#left + 0.001 < needed) {
+      this.#lacking = Math.min(this.#lacking, needed);
+      return false;
+    }
+    this.spend(messages);
+    return true;
+  }
+
+  spend(messages) { this.#left -= messages; }
+  get isCut() { return this.#lacking < Infinity; }
+  get nextRoom() { return this.#countedAt + Math.max(0, this.#lacking - this.#left) / this.#rate * SECOND; }
+
+  count(now) {
     const elapsed = Math.max(0, now - this.#countedAt);
     this.#left = Math.min(this.#burst, this.#left + elapsed / SECOND * this.#rate);
     this.#countedAt = now;
-    return this.#left;
   }
 }
 
@@ -186,8 +225,8 @@ export class Outbox {
   #limits = DEFAULT_LIMITS;
   #hasLimits = false;
   #budget = new MessageBudget(0);
-  /** Whether the budget let messages wait. */
-  #isCut = false;
+  /** How many unanswered joins with presence were charged for each conversation. */
+  #charged = new Map();
   /** Whether more users or conversations are wanted than the worker serves a session. */
   isBeyondLimits = false;
   #forNow = new Retry(0, 250, 15 * SECOND);
@@ -200,7 +239,7 @@ export class Outbox {
 
   get deadline() {
     return Math.min(
-      this.#forNow.deadline ?? Infinity, this.#forGood.deadline ?? Infinity, this.#isCut ? this.#budget.nextRoom : Infinity);
+      this.#forNow.deadline ?? Infinity, this.#forGood.deadline ?? Infinity, this.#budget.nextRoom);
   }
 
   deadlinePassed(now) {
@@ -233,12 +272,16 @@ export class Outbox {
     this.gets.clear();
     this.#getting = this.token = null;
     this.#forNow.deadline = this.#forGood.deadline = null;
-    this.#isCut = false;
+    this.#budget = new MessageBudget(0);
+    this.#charged.clear();
     this.#unanswered.clear();
   }
 
   /** Counts a message that does not come from here. */
-  spend() { this.#budget.spend(1); }
+  spend(now) {
+    this.#budget.count(now);
+    this.#budget.spend(1);
+  }
 
   /** Replaces an earlier signal of the conversation that was not sent yet, unless somebody waits for that one. */
   typingSignalled(kind, conversation, stop) {
@@ -287,6 +330,7 @@ export class Outbox {
     this.#unanswered.delete(id);
     if (!subject) return null;
     const { conversation, get, stop } = subject;
+    this.#charged.delete(conversation);
     const names = conversation === undefined ? this.users : this.conversations;
     const wanted = subject.users ?? (conversation === undefined ? [] : [conversation]);
     const refused = retry || code === "limit" && wanted.length > 0 ? "for now" : "for good";
@@ -314,65 +358,84 @@ export class Outbox {
   /** Returns the messages to send now. They count as sent from now on. */
   take(now) {
     const messages = [];
-    const allowance = this.#budget.allowance(now);
-    const room = () => allowance - messages.length;
-    this.#takeSignals(messages, room);
-    if (this.token !== null && room() > 0) {
-      this.#lastToken = this.#newID({ token: this.token });
-      messages.push({ type: "token", token: this.token, id: this.#lastToken });
-      this.token = null;
-      // Verifying a fresh token costs a worker as much as ten messages, which it counts.
-      this.#budget.spend(9);
+    const takes = (message) => this.#budget.takes(cost(message, this.#limits)) && messages.push(message) > 0;
+    this.#budget.beginTurn(now);
+    this.#takeSignals(takes);
+    if (this.token !== null) {
+      const message = { type: "token", token: this.token };
+      if (takes(message)) {
+        message.id = this.#lastToken = this.#newID({ token: this.token });
+        this.token = null;
+      }
     }
-    if (this.state !== this.#stateTold && room() > 0) {
-      messages.push({ type: "state", state: this.state, id: this.#newID({ state: this.state }) });
-      this.#stateTold = this.state;
+    if (this.state !== this.#stateTold) {
+      const message = { type: "state", state: this.state };
+      if (takes(message)) {
+        message.id = this.#newID({ state: this.state });
+        this.#stateTold = this.state;
+      }
     }
-    for (const conversation of this.conversations.giveUp(room())) messages.push({ type: "leave", conversation });
-    while (room() > 0 && this.users.hasSurplus) {
-      messages.push({ type: "unwatch", users: this.users.giveUp(this.#usersPerMessage) });
+    for (const conversation of [...this.conversations.surplus]) {
+      if (!takes({ type: "leave", conversation })) break;
+      this.conversations.giveUp([conversation]);
+    }
+    while (this.users.hasSurplus) {
+      const users = [...this.users.surplus].slice(0, this.#usersPerMessage);
+      if (!takes({ type: "unwatch", users })) break;
+      this.users.giveUp(users);
     }
     const conversationRoom = this.#limits.joined_conversations - this.conversations.servedCount;
-    for (const conversation of this.conversations.next(room(), conversationRoom)) {
-      const id = this.#newID({ conversation });
-      const before = this.conversations.asked(conversation);
-      const presence = this.conversations.ask(conversation, id);
-      messages.push({ type: "join", conversation, ...(presence || before) && { presence }, id });
+    for (const conversation of this.conversations.next(Infinity, conversationRoom)) {
+      const presence = this.conversations.wanted(conversation);
+      const mayOmit = !presence && !this.conversations.asked(conversation);
+      const message = { type: "join", conversation, ...!mayOmit && { presence }, id: undefined };
+      if (!takes(message)) break;
+      message.id = this.#newID({ conversation });
+      this.conversations.ask(conversation, message.id);
+      if (presence) this.#charged.set(conversation, (this.#charged.get(conversation) ?? 0) + 1);
     }
-    this.#takeSignals(messages, room);
+    this.#takeSignals(takes);
     let userRoom = this.#limits.watched_users - this.users.servedCount;
-    while (room() > 0) {
+    for (;;) {
       const users = this.users.next(this.#usersPerMessage, userRoom);
-      if (users.length === 0) break;
-      const id = this.#newID({ users });
-      for (const user of users) this.users.ask(user, id);
+      const message = { type: "watch", users };
+      if (users.length === 0 || !takes(message)) break;
+      message.id = this.#newID({ users });
+      for (const user of users) this.users.ask(user, message.id);
       userRoom -= users.length;
-      messages.push({ type: "watch", users, id });
     }
-    if (room() > 0 && this.gets.size > 0 && !this.#getting) {
+    if (this.gets.size > 0 && !this.#getting) {
       const users = [...this.gets].slice(0, Math.min(this.#usersPerMessage, this.#limits.watched_users));
-      for (const user of users) this.gets.delete(user);
-      const id = this.#newID({ get: users });
-      this.#getting = { id, users: new Set(users) };
-      messages.push({ type: "get", users, id });
+      const message = { type: "get", users };
+      if (takes(message)) {
+        for (const user of users) this.gets.delete(user);
+        message.id = this.#newID({ get: users });
+        this.#getting = { id: message.id, users: new Set(users) };
+      }
     }
-    this.#budget.spend(messages.length);
-    this.#isCut = messages.length >= allowance;
-    this.isBeyondLimits = !this.#isCut && (this.users.hasDue || this.conversations.hasDue);
+    this.isBeyondLimits = !this.#budget.isCut && (this.users.hasDue || this.conversations.hasDue);
     return messages;
   }
 
+  /** The members of a conversation were shown: a join for which it was charged costs what it showed. */
+  membersShown(count, conversation) {
+    const joins = this.#charged.get(conversation) ?? 0;
+    this.#charged.delete(conversation);
+    const { watched_users, message_burst } = this.#limits;
+    const paid = Math.min(costOfNaming(watched_users), message_burst);
+    this.#budget.spend(joins * (Math.min(costOfNaming(count), message_burst) - paid));
+  }
+
   /** Takes the signals of joined conversations. Others wait for a join that is due, or are dropped if none is to come. */
-  #takeSignals(messages, room) {
+  #takeSignals(takes) {
     const hasRoom = this.conversations.servedCount < this.#limits.joined_conversations;
     this.#signals = this.#signals.filter((signal) => {
       const { conversation, kind, stop } = signal;
       if (!this.conversations.isServed(conversation)) return hasRoom && this.conversations.isDue(conversation);
-      if (room() <= 0) return true;
-      messages.push({
-        type: "typing", conversation, typing: kind !== null, ...kind && kind !== "typing" && { kind },
-        ...stop && { id: this.#newID({ stop }) },
-      });
+      const isNamed = kind && kind !== "typing";
+      const message = { type: "typing", conversation, typing: kind !== null, ...isNamed && { kind }, id: undefined };
+      if (!takes(message)) return true;
+      if (stop) message.id = this.#newID({ stop });
       return false;
     });
   }

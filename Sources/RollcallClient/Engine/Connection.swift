@@ -194,7 +194,7 @@ final class Connection: @unchecked Sendable {
 
     private func ping() {
         pings.append(now)
-        engine.outbox.spend()
+        engine.outbox.spend(at: now)
         send([ClientRequest(.ping)])
     }
 

@@ -414,6 +414,7 @@ extension Engine {
         case .typing(let typing):
             rooms[typing.conversation]?.heard(typing, expiry: typingExpiry, at: now)
         case .members(let members):
+            outbox.membersShown(members.users.count, in: members.conversation)
             if outbox.conversations.way(of: members.conversation) == true {
                 rooms[members.conversation]?.heard(members, at: now)
             }

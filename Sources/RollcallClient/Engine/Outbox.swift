@@ -47,7 +47,9 @@ struct Outbox {
     private var hasLimits = false
     private var budget: MessageBudget
     /// Whether messages wait because of the worker's rate limit.
-    private(set) var isCut = false
+    var isCut: Bool { budget.lacking != nil }
+    /// Unanswered joins with presence: each costs in advance what it may show.
+    private var charged: [ConversationID: Int] = [:]
     /// Whether more users or conversations are wanted than the worker serves one session.
     private(set) var isBeyondLimits = false
     private var forNow = Retry(shortest: .zero, first: .milliseconds(250), longest: .seconds(15))
@@ -64,7 +66,7 @@ struct Outbox {
     }
 
     var deadline: ContinuousClock.Instant? {
-        earliest(earliest(forNow.deadline, forGood.deadline), isCut ? budget.nextRoom : nil)
+        earliest(earliest(forNow.deadline, forGood.deadline), budget.nextRoom)
     }
 
     mutating func deadlinePassed(at now: ContinuousClock.Instant) {
@@ -101,13 +103,16 @@ struct Outbox {
         users.connectionLost()
         conversations.connectionLost()
         (signals, gets, getting, token) = ([], [], nil, nil)
-        (again, isCut) = ((false, nil, []), false)
+        again = (false, nil, [])
+        charged = [:]
+        budget.lacking = nil
         (forNow.deadline, forGood.deadline) = (nil, nil)
         unanswered = [:]
     }
 
     /// Counts a message that does not come from here.
-    mutating func spend() {
+    mutating func spend(at now: ContinuousClock.Instant) {
+        budget.count(at: now)
         budget.spend(1)
     }
 
@@ -122,6 +127,12 @@ struct Outbox {
 
 // Answers.
 extension Outbox {
+    /// Handles that the members of a conversation were shown: a join for which it was charged costs what it showed.
+    mutating func membersShown(_ count: Int, in conversation: ConversationID) {
+        guard let joins = charged.removeValue(forKey: conversation) else { return }
+        budget.spend(-joins * ClientMessage.refund(showing: count, limits))
+    }
+
     /// Returns the subject of an acknowledged message. The answer to a `get` is presence, which may come later.
     mutating func acknowledged(_ id: MessageID) -> Subject? {
         if case .get = unanswered[id] { return nil }
@@ -170,6 +181,7 @@ extension Outbox {
             tries = names.compactMap { users.refuse($0, mayBeRetried ? .forNow : .forGood, message: message) }
             if tries.isEmpty { return nil }
         case .join(let name):
+            charged[name] = nil
             tries = conversations.refuse(name, mayBeRetried ? .forNow : .forGood, message: message).map { [$0] } ?? []
             if tries.isEmpty { return nil }
         case .get(let names):
@@ -204,64 +216,72 @@ extension Outbox {
 extension Outbox {
     /// Removes and returns the messages to send now. They count as sent from now on.
     mutating func take(at now: ContinuousClock.Instant) -> [ClientRequest] {
-        let allowance = budget.allowance(at: now)
+        budget.beginTurn(at: now)
         var taken: [ClientRequest] = []
-        func room() -> Int { allowance - taken.count }
-        takeSignals(allowance, into: &taken)
-        if let token, room() > 0 {
+        takeSignals(into: &taken)
+        if let token, mayTake(.token(ByteString(token))) {
             lastToken = ask(.token(token))
             taken.append(ClientRequest(.token(ByteString(token)), id: lastToken))
             (self.token, again.token) = (nil, nil)
         }
-        if let state, state != stateTold, room() > 0 {
+        if let state, state != stateTold, mayTake(.state(state)) {
             taken.append(ClientRequest(.state(state), id: ask(.state)))
             stateTold = state
         }
-        for conversation in conversations.giveUp(room()) { taken.append(ClientRequest(.leave(conversation))) }
-        while room() > 0, users.hasSurplus { taken.append(ClientRequest(.unwatch(users.giveUp(usersPerMessage)))) }
-        for conversation in conversations.next(room(), room: conversationRoom) {
-            let id = ask(.join(conversation))
-            let presence = conversations.ask(conversation, message: lastID)
-            taken.append(ClientRequest(.join(conversation, presence: presence), id: id))
+        while let conversation = conversations.surplus.min(), mayTake(.leave(conversation)) {
+            conversations.giveUp([conversation])
+            taken.append(ClientRequest(.leave(conversation)))
         }
-        takeSignals(allowance, into: &taken)
-        while room() > 0, users.hasDue {
+        while users.hasSurplus {
+            let names = Array(users.surplus.sorted().prefix(usersPerMessage))
+            guard mayTake(.unwatch(names)) else { break }
+            users.giveUp(names)
+            taken.append(ClientRequest(.unwatch(names)))
+        }
+        for conversation in conversations.next(.max, room: conversationRoom) {
+            let message = ClientMessage.join(conversation, presence: conversations.wanted(conversation))
+            guard mayTake(message) else { break }
+            if message.cost(limits) > 1 { charged[conversation, default: 0] += 1 }
+            let id = ask(.join(conversation))
+            conversations.ask(conversation, message: lastID)
+            taken.append(ClientRequest(message, id: id))
+        }
+        takeSignals(into: &taken)
+        while users.hasDue {
             let names = users.next(usersPerMessage, room: userRoom)
-            if names.isEmpty { break }
+            guard !names.isEmpty, mayTake(.watch(names)) else { break }
             let id = ask(.watch(names))
             for name in names { users.ask(name, message: lastID) }
             taken.append(ClientRequest(.watch(names), id: id))
         }
-        if room() > 0, !gets.isEmpty, getting == nil {
+        if !gets.isEmpty, getting == nil {
             let names = Array(gets.sorted().prefix(min(usersPerMessage, limits.watchedUsers)))
-            gets.subtract(names)
-            let id = ask(.get(names))
-            getting = (id, Set(names))
-            taken.append(ClientRequest(.get(names), id: id))
+            if mayTake(.get(names)) {
+                gets.subtract(names)
+                let id = ask(.get(names))
+                getting = (id, Set(names))
+                taken.append(ClientRequest(.get(names), id: id))
+            }
         }
-        budget.spend(taken.reduce(0) { $0 + $1.message.cost })
-        isCut = room() <= 0 && hasMore
-        isBeyondLimits = room() > 0 && (users.hasDue || conversations.hasDue)
+        isBeyondLimits = !isCut && (users.hasDue || conversations.hasDue)
         return taken
     }
 
-    private var hasMore: Bool {
-        state != stateTold || token != nil || !signals.isEmpty || users.hasSurplus || conversations.hasSurplus
-            || !gets.isEmpty && getting == nil || !users.next(1, room: userRoom).isEmpty
-            || !conversations.next(1, room: conversationRoom).isEmpty
-    }
+    private mutating func mayTake(_ message: ClientMessage) -> Bool { budget.takes(message.cost(limits)) }
 
     /// Takes the signals of joined conversations. Others wait for a join that is due, or are dropped if none is to come.
-    private mutating func takeSignals(_ allowance: Int, into taken: inout [ClientRequest]) {
+    private mutating func takeSignals(into taken: inout [ClientRequest]) {
         guard !signals.isEmpty else { return }
         var waiting: [Signal] = []
         for signal in signals {
-            if conversations.isServed(signal.conversation), taken.count < allowance {
-                let id = signal.stop.map { ask(.stop($0)) }
-                taken.append(ClientRequest(.typing(signal.conversation, signal.typing, kind: signal.kind), id: id))
-            } else if conversations.isServed(signal.conversation)
-                || conversationRoom > 0 && conversations.isDue(signal.conversation)
-            {
+            let message = ClientMessage.typing(signal.conversation, signal.typing, kind: signal.kind)
+            if conversations.isServed(signal.conversation) {
+                guard mayTake(message) else {
+                    waiting.append(signal)
+                    continue
+                }
+                taken.append(ClientRequest(message, id: signal.stop.map { ask(.stop($0)) }))
+            } else if conversationRoom > 0 && conversations.isDue(signal.conversation) {
                 waiting.append(signal)
             }
         }
@@ -285,7 +305,7 @@ extension Outbox {
 extension ServerMessage.Limits {
     /// The limits that apply until the worker has stated its own. Every worker should accept these.
     fileprivate static var beforeWelcome: Self {
-        Self(watchedUsers: 1000, joinedConversations: 200, messageBytes: 8192, messageRate: 10, messageBurst: 20)
+        Self(watchedUsers: 1000, joinedConversations: 200, messageBytes: 8192, messageRate: 10, messageBurst: 30)
     }
 }
 
@@ -320,42 +340,57 @@ private struct Retry {
     }
 }
 
-/// How many messages the client may send now. A worker closes a session that sends too many (4103). The client therefore
-/// uses only three quarters of the allowed burst and nine tenths of the rate, since a network may bunch messages that
-/// were sent evenly.
+/// How many messages the client may send now. A worker lets a session wait that sends more. The client uses only three
+/// quarters of the allowed burst and nine tenths of the rate, since a network may bunch messages that were sent evenly, and
+/// keeps one message for a `ping`.
 private struct MessageBudget {
     /// Enough for the hello and for what a view needs, until the worker has stated its limits.
     private var perSecond = 10.0
-    private var capacity = 20.0
-    private var tokens = 20.0
+    private var capacity = 30.0
+    private var tokens = 30.0
     private var counted: ContinuousClock.Instant
+    /// What the cheapest message costs that did not fit in this turn; `nil` if all fitted.
+    var lacking: Double?
 
     init(at now: ContinuousClock.Instant) {
         counted = now
     }
 
     mutating func limitsLearnt(_ limits: ServerMessage.Limits, at now: ContinuousClock.Instant) {
-        let spent = capacity - available(at: now)
+        count(at: now)
+        let spent = capacity - tokens
         perSecond = max(1, Double(limits.messageRate) * 0.9)
-        capacity = max(1, Double(limits.messageBurst) * 0.75)
+        capacity = max(2, Double(limits.messageBurst) * 0.75)
         tokens = max(0, capacity - spent)
     }
 
-    mutating func allowance(at now: ContinuousClock.Instant) -> Int { max(0, Int(available(at: now))) }
-
-    /// A message that counts as several may exceed what is left. Then the next message waits until all are regained.
-    mutating func spend(_ messages: Int) {
-        tokens -= Double(messages)
+    mutating func beginTurn(at now: ContinuousClock.Instant) {
+        count(at: now)
+        lacking = nil
     }
 
-    /// When another message may be sent.
-    var nextRoom: ContinuousClock.Instant { counted + .seconds(max(0, 1 - tokens) / perSecond) }
+    /// - Parameter cost: what the message costs. One that costs more than fits is taken once all is regained.
+    mutating func takes(_ cost: Int) -> Bool {
+        let needed = min(Double(cost) + 1, capacity)
+        guard tokens >= needed else {
+            lacking = min(lacking ?? needed, needed)
+            return false
+        }
+        spend(cost)
+        return true
+    }
 
-    private mutating func available(at now: ContinuousClock.Instant) -> Double {
+    mutating func spend(_ messages: Int) { tokens -= Double(messages) }
+
+    /// When a message fits that did not.
+    var nextRoom: ContinuousClock.Instant? {
+        lacking.map { counted + .seconds(max(0, $0 - tokens) / perSecond) }
+    }
+
+    mutating func count(at now: ContinuousClock.Instant) {
         let elapsed = max(.zero, now - counted)
         tokens = min(capacity, tokens + elapsed / .seconds(1) * perSecond)
         counted = now
-        return tokens
     }
 }
 

@@ -21,7 +21,7 @@ struct Subscriptions<Name: Hashable & Comparable> {
     private var asked: [Name: Asked] = [:]
     private var refused: [Name: (refusal: Refusal, tries: Int)] = [:]
     private var due: Set<Name> = []
-    private var surplus: Set<Name> = []
+    private(set) var surplus: Set<Name> = []
 
     var hasDue: Bool { !due.isEmpty }
     var hasSurplus: Bool { !surplus.isEmpty }
@@ -87,25 +87,21 @@ struct Subscriptions<Name: Hashable & Comparable> {
 
     /// Handles that this message asks for the name.
     ///
-    /// - Returns: in which way.
-    @discardableResult
-    mutating func ask(_ name: Name, message: Int64) -> Bool {
-        let way = wanted[name] ?? false
-        asked[name] = Asked(way: way, message: message, tries: refused[name].map { $0.tries + 1 } ?? 0)
+    mutating func ask(_ name: Name, message: Int64) {
+        asked[name] = Asked(way: wanted(name), message: message, tries: refused[name].map { $0.tries + 1 } ?? 0)
         refused[name] = nil
         due.remove(name)
-        return way
     }
 
-    /// Removes and returns up to `most` names to give up, in ascending order.
-    mutating func giveUp(_ most: Int) -> [Name] {
-        guard most > 0, !surplus.isEmpty else { return [] }
-        let names = Array(surplus.sorted().prefix(most))
+    /// In which way it is asked for next.
+    func wanted(_ name: Name) -> Bool { wanted[name] ?? false }
+
+    /// Gives up these names of the surplus.
+    mutating func giveUp(_ names: [Name]) {
         surplus.subtract(names)
         for name in names {
             asked[name] = nil
             if refused[name]?.refusal == .forGood { refused[name] = nil }
         }
-        return names
     }
 }

@@ -23,41 +23,14 @@ public struct Session: Sendable {
         case error(MessageError)
         case garbage
 
-        /// The number of messages it counts as.
-        var cost: Int {
-            if case .request(let request) = self { request.message.cost } else { 1 }
-        }
-
-        var isJoin: Bool {
-            if case .request(let request) = self, case .join = request.message { return true }
-            return false
-        }
-
-        /// Whether its user may only send so many of these, on all devices together: others have to be told.
-        var isSignal: Bool {
-            guard case .request(let request) = self else { return false }
-            return switch request.message {
-            case .typing, .state: true
-            case .hello, .token, .watch, .unwatch, .get, .join, .leave, .ping, .goodbye: false
-            }
-        }
-
-        var asksForMembers: Bool {
-            if case .request(let request) = self, case .join(_, presence: true) = request.message { return true }
-            return false
+        func cost(_ limits: ServerMessage.Limits) -> Int {
+            if case .request(let request) = self { request.message.cost(limits) } else { 1 }
         }
 
         var isGoodbye: Bool {
             if case .request(let request) = self, case .goodbye = request.message { return true }
             return false
         }
-    }
-
-    /// A read of a conversation's members that is in flight.
-    struct MembersRead: Hashable, Sendable {
-        var room: RoomKey
-        /// When the `join` arrived that the read is for.
-        var since: Instant
     }
 
     /// Messages that wait to be processed, in order.
@@ -75,7 +48,6 @@ public struct Session: Sendable {
 
     var phase = Phase.greeting
     let connected: Instant
-    var budget: MessageBudget
     /// Received messages that wait; `nil` while each message is processed on arrival.
     var held: Held?
     /// Whether the token may still be rejected, so that no message is processed.
@@ -89,8 +61,6 @@ public struct Session: Sendable {
     var senders: [Sender] = []
     /// Rooms whose read a join of this session waits for.
     var joining: [RoomKey] = []
-    /// Reads of members for this session's joins that are in flight, also for conversations that it has left since.
-    var membersReads: [MembersRead] = []
     /// Users that the client asked to watch. Members of joined conversations are watched separately.
     var watched = IndexedSet<Watch>()
     /// The total weight of its unanswered `get`s.
@@ -109,9 +79,8 @@ public struct Session: Sendable {
     /// What a `get` counts against the limit: at least 1, since an empty one also needs a reply.
     static func weight(ofGetting users: [UserID]) -> Int { max(1, users.count) }
 
-    init(now: Instant, settings: ShardSettings) {
+    init(now: Instant) {
         connected = now
-        budget = MessageBudget(settings.limits, now: now)
     }
 
     /// Whether there is a connection to send to.

@@ -67,8 +67,8 @@ struct SessionTable: Sendable {
     // MARK: From the connection to the end
 
     /// Adds a session for a new connection.
-    mutating func connected(at now: Instant, settings: ShardSettings) -> SessionKey {
-        var session = Session(now: now, settings: settings)
+    mutating func connected(at now: Instant) -> SessionKey {
+        var session = Session(now: now)
         if let drain { session.leaves = drain.moment(at: now, using: &random) }
         return slots.insert(session)
     }

@@ -1,4 +1,4 @@
-// Rate limits with a burst: for the messages of a session, for the user lookups of a user, and for changes of presence.
+// Rate limits with a burst: for the messages of a user, and for changes of presence.
 
 /// A token bucket, stored as the moment at which it is full again. It refills without a timer.
 struct TokenBucket: Hashable, Sendable {
@@ -7,42 +7,31 @@ struct TokenBucket: Hashable, Sendable {
     private let burst: UInt32
     private var full: Instant
 
-    /// - Parameters:
-    ///   - rate: tokens per second, at least 1.
-    ///   - lacking: how many tokens of the `burst` are missing at first.
-    init(rate: Int, burst: Int, lacking: Int = 0, now: Instant) {
+    /// - Parameter rate: tokens per second, at least 1.
+    init(rate: Int, burst: Int, now: Instant) {
         self.rate = UInt32(clamping: max(1, rate))
         self.burst = UInt32(clamping: burst)
         full = now
-        if lacking > 0 { take(Int64(UInt32(clamping: lacking)), at: now) }
     }
 
-    /// Takes this many tokens, even if there are fewer. The balance then becomes negative, and takes longer to recover.
-    mutating func charge(_ count: Int, at now: Instant) { take(Int64(count), at: now) }
+    func isFull(at now: Instant) -> Bool { full <= now }
 
-    /// Whether there are this many tokens.
-    func has(_ count: Int64, at now: Instant) -> Bool { lacking(at: now) + count * pause <= Int64(burst) * pause }
+    /// Takes this many tokens if there are so many.
+    ///
+    /// - Returns: otherwise, when there will be, unless others are taken before.
+    mutating func take(_ count: Int, at now: Instant) -> Instant? {
+        let after = Instant(nanoseconds: max(full.nanoseconds, now.nanoseconds) + Int64(count) * pause)
+        let first = Instant(nanoseconds: after.nanoseconds - Int64(burst) * pause)
+        guard first <= now else { return first }
+        full = after
+        return nil
+    }
 
-    /// Whether there is any fraction of a token. A request may then be charged in full, however large it is.
-    func hasCredit(at now: Instant) -> Bool { isFull(at: now) || lacking(at: now) < Int64(burst) * pause }
-
-    func isFull(at now: Instant) -> Bool { lacking(at: now) == 0 }
-
-    /// When there is a whole token, unless more are taken before.
-    var nextToken: Instant { Instant(nanoseconds: full.nanoseconds - (Int64(burst) - 1) * pause) }
-
-    /// When ``hasCredit(at:)`` becomes true, unless more tokens are taken before.
-    var nextCredit: Instant { Instant(nanoseconds: full.nanoseconds - Int64(burst) * pause + 1) }
+    /// Gives back tokens; those beyond the burst are lost.
+    mutating func refund(_ count: Int) { full = Instant(nanoseconds: full.nanoseconds - Int64(count) * pause) }
 
     /// Nanoseconds per token.
     private var pause: Int64 { 1_000_000_000 / Int64(rate) }
-
-    /// Nanoseconds until the bucket is full.
-    private func lacking(at now: Instant) -> Int64 { max(0, full.nanoseconds - now.nanoseconds) }
-
-    private mutating func take(_ count: Int64, at now: Instant) {
-        full = Instant(nanoseconds: max(full.nanoseconds, now.nanoseconds) + count * pause)
-    }
 }
 
 /// Lets four changes through at once, and regains one per interval. The interval is the same at each call.

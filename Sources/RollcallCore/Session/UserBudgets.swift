@@ -1,9 +1,10 @@
-// What all sessions of one user may cause together: lookups of other users, and signals of which others are told. The
-// budget belongs to the user, so a second session or a reconnect does not double it.
+// How many messages the sessions of one user may send on one event loop. The budget belongs to the user, so a second session
+// or a reconnect does not double it, and it is never a reason to close a session: while it is empty, messages wait.
 
 internal import RollcallModel
 
-/// The budgets of users who used theirs recently. Full budgets are not stored.
+/// The budgets of users who used theirs recently: `message_rate` messages per second, and `message_burst` at once. Full ones
+/// are not stored.
 struct UserBudgets: Sendable {
     private let rate: Int
     private let burst: Int
@@ -12,30 +13,27 @@ struct UserBudgets: Sendable {
     private var crowded = UserBudgets.few
 
     private static let few = 64
-    /// Showing a user again, or reading a name, costs 1/10 of a lookup.
-    static let cheap = 10
 
-    init(rate: Int, burst: Int) {
-        (self.rate, self.burst) = (max(1, rate), burst)
+    init(_ limits: ServerMessage.Limits) {
+        (rate, burst) = (max(1, limits.messageRate), max(1, limits.messageBurst))
     }
 
     var count: Int { budgets.count }
 
-    /// Returns when this user has credit again; `nil` if now.
-    func next(of user: UserID, at now: Instant) -> Instant? {
-        guard let budget = budgets[user], !budget.hasCredit(at: now) else { return nil }
-        return budget.nextCredit
-    }
-
-    /// Charges a cost, even if it exceeds the credit.
-    mutating func charge(_ cost: Int, to user: UserID, at now: Instant) {
-        guard cost > 0 else { return }
-        budgets[user, default: TokenBucket(rate: rate, burst: burst, now: now)].charge(cost, at: now)
-        guard budgets.count > crowded else { return }
+    /// Charges a message, if the user has what it costs.
+    ///
+    /// - Parameter cost: at most the burst.
+    /// - Returns: otherwise, when the user will have it.
+    mutating func charge(_ cost: Int, to user: UserID, at now: Instant) -> Instant? {
+        let moment = budgets[user, default: TokenBucket(rate: rate, burst: burst, now: now)].take(cost, at: now)
+        guard budgets.count > crowded else { return moment }
         budgets = budgets.filter { !$0.value.isFull(at: now) }
         crowded = max(Self.few, budgets.count * 2)
+        return moment
     }
 
-    /// The lookups that naming `users` costs, of which `added` are looked up and the rest only shown again.
-    static func cost(of users: Int, added: Int) -> Int { added + (users - added) / cheap }
+    /// Gives back what a message cost too much.
+    mutating func refund(_ cost: Int, to user: UserID) {
+        budgets[user]?.refund(cost)
+    }
 }

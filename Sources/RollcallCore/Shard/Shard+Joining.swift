@@ -32,52 +32,6 @@ extension Shard {
         wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
     }
 
-    /// Whether the session has so many unanswered `join`s with presence that its next one waits. The cost of members is
-    /// charged only when Redis answers. A join that is not answered within ``ShardSettings/joinPause`` no longer
-    /// counts: Redis, or one primary of several, may be away for long, and everything that the session sends next waits
-    /// too.
-    func awaitsManyMembers(_ key: SessionKey, at now: Instant) -> Bool {
-        let most = settings.bounds.membersAtOnce
-        guard redis.answersReads,
-            let asked = sessions.read(
-                key,
-                { session -> (rooms: [RoomKey], reads: [Session.MembersRead]) in
-                    let count = session.joining.count + session.joined.count + session.membersReads.count
-                    return count >= most ? (session.joining + session.joined, session.membersReads) : ([], [])
-                })
-        else { return false }
-        // A read goes on when its conversation is left: joins and leaves in pairs would have any number read.
-        let reads = asked.reads.filter { now < $0.since + ShardSettings.joinPause }
-        guard reads.count < most else { return true }
-        let read = Set(reads.map(\.room))
-        let waiting = asked.rooms.lazy.filter { room in
-            !read.contains(room)
-                && rooms.read(room) {
-                    $0.pendingJoins[key].map {
-                        $0.withPresence && !$0.awaitsCredit && now < $0.since + ShardSettings.joinPause
-                    } ?? false
-                } == true
-        }
-        return waiting.prefix(most - reads.count).count == most - reads.count
-    }
-
-    /// Redis has answered a read, or never will.
-    mutating func membersReadEnded(_ read: RoomRead, of key: RoomKey) {
-        guard let asker = read.asker else { return }
-        // The session may have ended during the read.
-        sessions.changeIfPresent(asker) { session in
-            guard let index = session.membersReads.firstIndex(where: { $0.room == key }) else { return }
-            session.membersReads.remove(at: index)
-        }
-    }
-
-    /// Continues with the held messages of a user's sessions after Redis has answered for the user.
-    mutating func goOnJoining(_ user: UserID, at now: Instant) {
-        for key in sessions.keys(of: user) where sessions.read(key, { $0.held != nil }) == true {
-            takeHeld(key, at: now)
-        }
-    }
-
     mutating func leave(_ conversation: ConversationID, id: MessageID?, on key: SessionKey, at now: Instant) {
         if let room = rooms.key(of: conversation) {
             if let waiting = rooms[room]?.pendingJoins[key] {
@@ -123,12 +77,11 @@ extension Shard {
         }
         let waiting = rooms.change(key) { $0.pendingJoins.takeUnread() } ?? []
         guard !waiting.isEmpty else { return }
-        let asker = rooms[key]?.members.names == nil ? waiting.first(where: \.withPresence) : nil
+        let wantsMembers = rooms[key]?.members.names == nil && waiting.contains(where: \.withPresence)
         read(
             RoomRead(
                 conversation: conversation, users: Set(waiting.map(\.user)).sorted(), withTyping: false,
-                mostMembers: asker == nil ? 0 : settings.limits.watchedUsers, payer: (asker ?? waiting[0]).user,
-                asker: asker?.session),
+                mostMembers: wantsMembers ? settings.limits.watchedUsers : 0),
             for: key)
     }
 
@@ -139,13 +92,6 @@ extension Shard {
         for session in admitted {
             guard let waiting = rooms.read(key, { $0.pendingJoins[session] }) ?? nil else { continue }
             if isLive, waiting.isRead, knowsMembers || !waiting.withPresence {
-                guard !waiting.withPresence || mayShowMembers(to: waiting.session, at: now) else {
-                    enter(waiting, key, at: now)
-                    rooms.change(key) {
-                        $0.pendingJoins.change(waiting.session) { ($0.typing, $0.awaitsCredit) = (nil, true) }
-                    }
-                    continue
-                }
                 rooms.change(key) { $0.pendingJoins.remove(waiting.session) }
                 admit(waiting, to: key, at: now)
             } else {
@@ -169,19 +115,13 @@ extension Shard {
         _ room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
         fanOut.enqueue([.room(room)], for: key)
-        if !presence, rooms[room]?.pendingJoins[key]?.awaitsCredit == true,
-            var waiting = rooms.change(room, { $0.pendingJoins.remove(key) }) ?? nil
-        {
-            waiting.withPresence = false
-            waiting.awaitsCredit = false
-            admit(waiting, to: room, at: now)
-        }
         let waits = rooms[room]?.pendingJoins[key] != nil
         let watches = rooms[room]?.presenceSessions.contains(key) == true
         guard !waits, watches || !presence else {
             return wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
         }
-        if presence { enqueueMembers(of: room, to: key, at: now) } else { unwatchMembers(of: room, for: key) }
+        if presence { refund(1, of: user, in: room, at: now) }
+        if presence { enqueueMembers(of: room, to: key) } else { unwatchMembers(of: room, for: key) }
         sendDueAcks(to: key)
         ackWhenFlushed(id, to: key)
     }
@@ -191,11 +131,17 @@ extension Shard {
     ) {
         guard let waiting = rooms[room]?.pendingJoins[key] else {
             let ids = id.map { [$0] } ?? []
-            let join = PendingJoins.Join(session: key, user: user, withPresence: presence, since: now, ids: ids)
+            let join = PendingJoins.Join(
+                session: key, user: user, withPresence: presence, charged: presence ? 1 : 0, ids: ids)
             rooms.change(room) { $0.pendingJoins.insert(join) }
             return readForWaiting(room)
         }
-        rooms.change(room) { $0.pendingJoins.change(key) { $0.withPresence = presence } }
+        rooms.change(room) {
+            $0.pendingJoins.change(key) {
+                $0.withPresence = presence
+                if presence { $0.charged += 1 }
+            }
+        }
         guard let id else { return }
         // The first join of each conversation always waits; repeated ones count towards a limit over all conversations.
         guard waiting.ids.isEmpty || idsWaitingToJoin(of: key) < mostWaiting else {
@@ -211,8 +157,20 @@ extension Shard {
 
     mutating func admit(_ waiting: PendingJoins.Join, to key: RoomKey, at now: Instant) {
         enter(waiting, key, at: now)
-        if waiting.withPresence { watchMembers(of: key, for: waiting.session, at: now) }
+        if waiting.withPresence { watchMembers(of: key, for: waiting.session) }
         for id in waiting.ids { ackWhenFlushed(id, to: waiting.session) }
+        refund(waiting.charged, of: waiting.user, in: key, at: now)
+    }
+
+    /// Gives back what `join`s with presence cost more than the members that they show. The sessions of the user that wait
+    /// for their budget go on.
+    private mutating func refund(_ joins: Int, of user: UserID, in room: RoomKey, at now: Instant) {
+        guard joins > 0 else { return }
+        let shown = rooms.read(room) { $0.members.names?.count } ?? nil
+        budgets.refund(joins * ClientMessage.refund(showing: shown ?? 0, settings.limits), to: user)
+        for key in sessions.keys(of: user) where sessions.read(key, { $0.held != nil }) == true {
+            timers.remind(.held(key), at: now)
+        }
     }
 
     /// Adds a waiting session to the room, and processes the typing signal that it sent while it waited.

@@ -4,9 +4,8 @@
 internal import RollcallModel
 
 extension Shard {
-    /// Adds a session to those that follow the room's members, which are known. The lookups are charged to the
-    /// session's user.
-    mutating func watchMembers(of key: RoomKey, for session: SessionKey, at now: Instant) {
+    /// Adds a session to those that follow the room's members, which are known.
+    mutating func watchMembers(of key: RoomKey, for session: SessionKey) {
         let members = membersMessage(of: key)
         let isNew = rooms.change(key) { room in
             if room.presenceSessions.isEmpty { room.toldMembers = members }
@@ -14,37 +13,13 @@ extension Shard {
         }
         guard isNew == true else { return }
         let shown = rooms[key]?.shownMembers ?? []
-        let known = watches.count
         fanOut.enqueue([.members(key)] + shown.map { .user(addWatcher(session, of: $0)) }, for: session)
-        charge(UserBudgets.cost(of: shown.count, added: watches.count - known), to: session, at: now)
-    }
-
-    /// Shows the members that a session asked for before its user had credit.
-    mutating func showWaitingMembers(to session: SessionKey, at now: Instant) {
-        for room in sessions[session]?.joined ?? [] where rooms[room]?.pendingJoins[session]?.awaitsCredit == true {
-            guard mayShowMembers(to: session, at: now) else { return }
-            guard let waiting = rooms.change(room, { $0.pendingJoins.remove(session) }) ?? nil else { continue }
-            admit(waiting, to: room, at: now)
-        }
-    }
-
-    /// Whether a session's user has credit for more lookups. If not, sets a reminder for when they do.
-    mutating func mayShowMembers(to session: SessionKey, at now: Instant) -> Bool {
-        guard let user = sessions.read(session, { $0.user }) ?? nil, let next = lookups.next(of: user, at: now)
-        else { return true }
-        timers.remind(.lookups(session), at: next)
-        return false
-    }
-
-    private mutating func charge(_ cost: Int, to session: SessionKey, at now: Instant) {
-        if let user = sessions.read(session, { $0.user }) ?? nil { lookups.charge(cost, to: user, at: now) }
     }
 
     /// Sends the members to a session that already follows them: the list, then the presence of each member, including
     /// those that the session also watches for another reason.
-    mutating func enqueueMembers(of key: RoomKey, to session: SessionKey, at now: Instant) {
+    mutating func enqueueMembers(of key: RoomKey, to session: SessionKey) {
         let shown = rooms[key]?.shownMembers ?? []
-        charge(UserBudgets.cost(of: shown.count, added: 0), to: session, at: now)
         fanOut.enqueue([.members(key)] + shown.compactMap { watches.key(of: $0).map { .user($0) } }, for: session)
     }
 

@@ -26,12 +26,12 @@ extension Shard {
         guard sessions.read(key, { $0.isConnected }) == true else { return }
         let isHeld = sessions.read(key, { $0.held != nil }) == true
         if !isHeld, mayTake(said, on: key, at: now) { return handle(said, came: now, on: key, at: now) }
-        guard sessions.read(key, { $0.isConnected }) == true else { return }
         if !isHeld { hold(key) }
         // The edge stops reading from a held session. When a connection ends, however, it passes on everything it has
-        // received.
+        // received. And a session in this process has no socket in which messages could wait.
         guard let held = sessions.read(key, { $0.held?.count ?? 0 }), held < ShardSettings.heldMessages else {
-            return tooManyMessages(key, at: now)
+            actions.append(.send(.goodbye(.init(reason: .limit, reconnect: false)), to: [key]))
+            return close(key, .tooManyMessages, at: now)
         }
         sessions.change(key) { $0.held?.append(said, came: now) }
     }
@@ -118,42 +118,15 @@ extension Shard {
         }
     }
 
-    /// Charges a message to the session's budget. If the message has to wait, sets a reminder; if the session keeps
-    /// sending too much, closes it.
+    /// Charges a message to the budget of the session's user. If the budget lacks what the message costs, sets a reminder
+    /// for when it will have it.
     private mutating func mayTake(_ said: Session.Said, on key: SessionKey, at now: Instant) -> Bool {
-        // The cost of a join is known when Redis has answered, so the next join waits until it is paid.
-        if said.isJoin, let user = sessions.read(key, { $0.user }) ?? nil,
-            let next = lookups.next(of: user, at: now)
-        {
-            if sessions.read(key, { $0.held == nil }) == true { actions.append(.limitHit(.names, key)) }
-            timers.remind(.held(key), at: next)
-            return false
-        }
-        if said.asksForMembers, awaitsManyMembers(key, at: now) {
-            timers.remind(.held(key), at: now + ShardSettings.joinPause)
-            return false
-        }
-        let signaller = said.isSignal ? sessions.read(key) { $0.user } ?? nil : nil
-        if let signaller, let next = signals.next(of: signaller, at: now) {
-            if sessions.read(key, { $0.held == nil }) == true { actions.append(.limitHit(.messageRate, key)) }
-            timers.remind(.held(key), at: max(next, now + ShardSettings.slowedPause))
-            return false
-        }
-        switch sessions.change(key, { $0.budget.take(said.cost, at: now) }) {
-        case .taken:
-            if let signaller { signals.charge(1, to: signaller, at: now) }
-            return true
-        case .wait(let moment, let isFirst):
-            if isFirst { actions.append(.limitHit(.messageRate, key)) }
-            timers.remind(.held(key), at: moment)
-        case .tooMany: tooManyMessages(key, at: now)
-        case nil: break
-        }
+        guard let user = sessions.read(key, { $0.user }) ?? nil,
+            let next = budgets.charge(said.cost(settings.limits), to: user, at: now)
+        else { return true }
+        if sessions.read(key, { $0.held == nil }) == true { actions.append(.limitHit(.messageRate, key)) }
+        // Messages are processed in groups: one timer for each would cost more than the message.
+        timers.remind(.held(key), at: max(next, now + ShardSettings.slowedPause))
         return false
-    }
-
-    private mutating func tooManyMessages(_ key: SessionKey, at now: Instant) {
-        actions.append(.send(.goodbye(.init(reason: .limit, reconnect: false)), to: [key]))
-        close(key, .tooManyMessages, at: now)
     }
 }

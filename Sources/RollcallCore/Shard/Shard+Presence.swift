@@ -94,7 +94,7 @@ extension Shard {
         let added = users.filter {
             !isWatching($0, key) && named.insert($0).inserted
         }
-        guard mayWatch(added.count, of: users.count, id: id, on: key, at: now) else { return }
+        guard mayWatch(added.count, id: id, on: key) else { return }
         let new = added.map { addWatcher(key, of: $0) }
         sessions.change(key) { $0.watched.insert(new) }
         fanOut.enqueue(new.map { .user($0) }, for: key)
@@ -111,9 +111,7 @@ extension Shard {
     }
 
     /// Whether a session may watch this many more users. If not, answers with an error.
-    private mutating func mayWatch(
-        _ added: Int, of named: Int, id: MessageID?, on key: SessionKey, at now: Instant
-    ) -> Bool {
+    private mutating func mayWatch(_ added: Int, id: MessageID?, on key: SessionKey) -> Bool {
         guard (sessions[key]?.watched.keys.count ?? 0) + added <= settings.limits.watchedUsers else {
             actions.append(.limitHit(.watchedUsers, key))
             answer(key, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
@@ -123,7 +121,7 @@ extension Shard {
             answerUnavailable(key, id: id)
             return false
         }
-        return mayName(UserBudgets.cost(of: named, added: added), id: id, on: key, at: now)
+        return true
     }
 
     mutating func unwatch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
@@ -142,23 +140,9 @@ extension Shard {
             actions.append(.limitHit(.watchedUsers, key))
             return answer(key, .limit, id: id, "a session gets at most \(limit) users at once")
         }
-        guard mayName(users.count, id: id, on: key, at: now) else { return }
         sessions.change(key) { $0.getting += Session.weight(ofGetting: users) }
         guard !fanOut.postpone(PendingUpdates.Get(users: users, id: id), of: key) else { return }
         ask(for: users, id: id, on: key, at: now)
-    }
-
-    /// Charges lookups to the session's user. If the user has no credit, answers with an error that asks the client to
-    /// slow down.
-    private mutating func mayName(_ cost: Int, id: MessageID?, on key: SessionKey, at now: Instant) -> Bool {
-        guard cost > 0, let user = sessions.read(key, { $0.user }) ?? nil else { return true }
-        guard lookups.next(of: user, at: now) != nil else {
-            lookups.charge(cost, to: user, at: now)
-            return true
-        }
-        actions.append(.limitHit(.names, key))
-        answer(key, .slowDown, id: id, "too many users were named in too short a time")
-        return false
     }
 
     /// Asks Redis for the users of a `get`.

@@ -45,10 +45,7 @@ extension Shard {
     package mutating func roomRead(
         _ read: RoomRead, _ snapshot: RoomSnapshot, for key: RoomKey, at now: Instant
     ) -> [ShardAction] {
-        membersReadEnded(read, of: key)
-        chargeJoin(of: read, snapshot, at: now)
         if rooms[key] != nil { snapshotRead(snapshot, of: read, in: key, at: now) }
-        for user in read.users { goOnJoining(user, at: now) }
         return take()
     }
 
@@ -75,17 +72,8 @@ extension Shard {
         roomChanged(key)
     }
 
-    /// Charges a read to the user who joins, even if the session has left the room again: the read was made all the
-    /// same.
-    private mutating func chargeJoin(of read: RoomRead, _ snapshot: RoomSnapshot, at now: Instant) {
-        guard let payer = read.payer else { return }
-        let names = snapshot.typists.count + (snapshot.members?.count ?? 0)
-        lookups.charge(names / UserBudgets.cheap, to: payer, at: now)
-    }
-
     /// Handles a failed read of a conversation; the next heartbeat retries it.
     package mutating func roomReadFailed(_ read: RoomRead, for key: RoomKey) {
-        membersReadEnded(read, of: key)
         // The room may have closed during the read.
         rooms.changeIfPresent(key) { room in
             if read.withTyping { room.typists.readFailed() }
@@ -133,13 +121,10 @@ extension Shard {
         let users = Set(room.sessions.keys.compactMap { sessions[$0]?.user }).union(room.pendingJoins.users).sorted()
         let wantsMembers = !room.presenceSessions.isEmpty || room.pendingJoins.wantsMembers
         if !wantsMembers { rooms.change(key) { $0.members.forget() } }
-        let isNew = room.sessions.isEmpty
-        let asker = isNew ? room.pendingJoins.firstForMembers : nil
         read(
             RoomRead(
                 conversation: room.conversation, users: users, withTyping: true,
-                mostMembers: wantsMembers ? settings.limits.watchedUsers : 0,
-                payer: isNew ? asker?.user ?? users.first : nil, asker: asker?.session),
+                mostMembers: wantsMembers ? settings.limits.watchedUsers : 0),
             for: key)
         rooms.change(key) { _ = $0.pendingJoins.takeUnread() }
     }
@@ -182,9 +167,6 @@ extension Shard {
         rooms.change(key) {
             if read.withTyping { $0.typists.readBegan() }
             if read.mostMembers > 0 { $0.members.readBegan() }
-        }
-        if let asker = read.asker, let since = rooms[key]?.pendingJoins[asker]?.since {
-            sessions.change(asker) { $0.membersReads.append(.init(room: key, since: since)) }
         }
         actions.append(.store(.readRoom(.init(read: read, key: key))))
     }

@@ -5,7 +5,7 @@ public import RollcallModel
 extension Shard {
     /// Handles a new connection.
     public mutating func connected(at now: Instant) -> SessionKey {
-        let key = sessions.connected(at: now, settings: settings)
+        let key = sessions.connected(at: now)
         remindOfEnd(key)
         return key
     }
@@ -256,7 +256,7 @@ extension Shard {
         }
         sessions.change(key) { $0.leftEverything() }
         fanOut.forget(key)
-        for reminder in [Reminder.held(key), .lookups(key), .state(key)] { timers.forget(reminder) }
+        for reminder in [Reminder.held(key), .state(key)] { timers.forget(reminder) }
     }
 
     /// Drops the sessions that have lingered longest if there are too many. Their devices may stay in Redis. A sweep

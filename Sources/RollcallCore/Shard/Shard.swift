@@ -14,7 +14,6 @@ public struct Shard: Sendable {
         case typing(SessionKey)
         /// Held messages of a session may be processed.
         case held(SessionKey)
-        case lookups(SessionKey)
         /// A deferred change of a device's state may be written, or of a user be shown.
         case state(SessionKey)
         case watch(WatchKey)
@@ -36,9 +35,7 @@ public struct Shard: Sendable {
     var reads = DueReads()
     var repairs = WriteRepairs()
     var fanOut = FanOut()
-    var lookups: UserBudgets
-    /// How many `typing` and `state` messages the sessions of a user may send.
-    var signals: UserBudgets
+    var budgets: UserBudgets
     var timers = Timers<Reminder>()
     var actions: [ShardAction] = []
     /// Counters of what has happened so far.
@@ -54,9 +51,7 @@ public struct Shard: Sendable {
         self.settings = settings
         sessions = SessionTable(random: random)
         redis = RedisState(worker: worker, clock: clock, settings)
-        let (users, bounds) = (max(1, settings.limits.watchedUsers), settings.bounds)
-        lookups = UserBudgets(rate: users / bounds.secondsToNameAll, burst: users * bounds.namesAtOnce)
-        signals = UserBudgets(rate: settings.limits.messageRate, burst: settings.limits.messageBurst)
+        budgets = UserBudgets(settings.limits)
     }
 
     /// The number of welcomed and connected sessions.
@@ -104,7 +99,6 @@ public struct Shard: Sendable {
             case .session(let key): sessionDue(key, at: now)
             case .typing(let key): typingDue(key, at: now)
             case .held(let key): takeHeld(key, at: now)
-            case .lookups(let key): showWaitingMembers(to: key, at: now)
             case .state(let key): stateDue(key, at: now)
             case .watch(let key): fanOut.presence.insert(key)
             case .room(let key): roomDue(key, at: now)

@@ -51,7 +51,7 @@ public enum AssertionReason: Hashable, Sendable, CaseIterable {
 
 /// A limit on what a session may do.
 public enum SessionLimit: Hashable, Sendable, CaseIterable {
-    case hello, messageRate, names, watchedUsers, joinedConversations
+    case hello, messageRate, watchedUsers, joinedConversations
 }
 
 /// A session whose record is compared with its last decision.
@@ -70,10 +70,4 @@ public struct RoomRead: Hashable, Sendable {
     public var withTyping: Bool
     /// The most members to read; 0 for none.
     public var mostMembers: Int
-    /// Who is charged for it: the first of those who join and want members, or otherwise the first of those who join.
-    /// `nil` if the worker refreshes what it sends to sessions already in the room.
-    package var payer: UserID?
-    /// Whose join has the members read: as long as that is under way it counts against the session, whatever becomes of
-    /// the join.
-    package var asker: SessionKey?
 }

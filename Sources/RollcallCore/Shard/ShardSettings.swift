@@ -45,12 +45,6 @@ public struct ShardSettings: Hashable, Sendable {
         package var tellBatch = 100
         /// The most users and conversations whose state is sent to a session in one piece.
         package var showBatch = 100
-        /// The number of users that a session may name at once, as a multiple of those it may watch.
-        package var namesAtOnce = 4
-        /// The seconds in which a session earns lookups for as many users as it may watch.
-        package var secondsToNameAll = 4
-        /// The most unanswered `join`s with presence of one session. The next one waits.
-        package var membersAtOnce = 8
         /// The most acknowledgements of one session that wait, in addition to one for each user that it may watch and
         /// each conversation that it may join.
         package var waitingMessages = 100
@@ -83,12 +77,6 @@ public struct ShardSettings: Hashable, Sendable {
     /// The delay before a device reconnects after close code `busy`: its previous session may still count towards a
     /// limit, or its token could not be verified yet.
     static let busyPause = Duration.seconds(2)
-    /// The longest stall after which a session may catch up on the messages it could not send.
-    public static let longestStall = Duration.seconds(300)
-    /// How long a session may exceed its message budget before it is closed.
-    public static let overBudget = Duration.seconds(30)
-    /// The longest time that an unanswered `join` with presence delays the next one of its session.
-    static let joinPause = Duration.milliseconds(250)
     /// The minimum time that a session over its budget waits before its next messages are processed.
     static let slowedPause = Duration.milliseconds(100)
     /// The most messages of a session that wait to be processed. The edge reads fewer while the session is held.

@@ -40,11 +40,9 @@ extension Shard {
     public var watchCount: Int { watches.count }
     /// Sessions that are behind, or are being sent a snapshot.
     public var backlogCount: Int { fanOut.pendingCount }
-    /// Whether a request of a session waits for the session's budgets.
+    /// Whether messages of a session wait for the budget of its user.
     package func waitsForBudget(_ key: SessionKey) -> Bool {
-        guard let session = sessions[key] else { return false }
-        if session.held != nil { return !session.isUnproven }
-        return session.joined.contains { rooms[$0]?.pendingJoins[key]?.awaitsCredit == true }
+        sessions.read(key) { $0.held != nil && !$0.isUnproven } ?? false
     }
     /// The number of messages of a session that wait to be processed; `nil` if it has no connection.
     package func heldMessageCount(of key: SessionKey) -> Int? {

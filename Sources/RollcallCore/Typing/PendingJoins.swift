@@ -9,13 +9,12 @@ struct PendingJoins: Sendable {
         var session: SessionKey
         var user: UserID
         var withPresence: Bool
-        var since: Instant
+        /// How many `join` messages with presence were charged in advance.
+        var charged = 0
         /// The join messages to acknowledge: a client may ask again while it waits.
         var ids: [MessageID] = []
         /// Whether the user's membership is being read.
         var isRead = false
-        /// Whether the session has joined, and only the member list waits until its user has credit for more lookups.
-        var awaitsCredit = false
         /// The last typing signal received while the join waited.
         var typing: Signal?
     }
@@ -37,11 +36,6 @@ struct PendingJoins: Sendable {
     var users: some Collection<UserID> { ofUser.keys }
     /// Whether a waiting session also wants the members.
     var wantsMembers: Bool { joins.values.contains(where: \.withPresence) }
-
-    /// The session that has waited longest for the members.
-    var firstForMembers: Join? {
-        joins.values.lazy.filter(\.withPresence).min { ($0.since, $0.session.index) < ($1.since, $1.session.index) }
-    }
 
     subscript(session: SessionKey) -> Join? { joins[session] }
 

@@ -22,8 +22,26 @@ public enum ClientMessage: Hashable, Sendable {
     /// Ends the session in an orderly way: the device is gone at once, without a grace period.
     case goodbye
 
-    /// The number of messages that it counts as. Verifying a token's signature costs more than any other message.
-    package var cost: Int { if case .token = self { 10 } else { 1 } }
+    /// How many messages it counts as, of the budget that the sessions of a user share on an event loop: docs/protocol.md,
+    /// "Pace". A `join` with presence costs what it may show; ``refund(showing:_:)`` gives back what it did not.
+    package func cost(_ limits: ServerMessage.Limits) -> Int {
+        let cost =
+            switch self {
+            case .token: 10
+            case .watch(let users), .unwatch(let users), .get(let users): Self.cost(ofNaming: users.count)
+            case .join(_, presence: true): Self.cost(ofNaming: limits.watchedUsers)
+            case .hello, .state, .join, .leave, .typing, .ping, .goodbye: 1
+            }
+        return max(1, min(cost, limits.messageBurst))
+    }
+
+    /// What a `join` with presence costs too much if it shows so many members.
+    package static func refund(showing members: Int, _ limits: ServerMessage.Limits) -> Int {
+        let most = max(1, limits.messageBurst)
+        return min(cost(ofNaming: limits.watchedUsers), most) - min(cost(ofNaming: members), most)
+    }
+
+    private static func cost(ofNaming users: Int) -> Int { 1 + users / 40 }
 
     public struct Hello: Hashable, Sendable {
         public var token: ByteString

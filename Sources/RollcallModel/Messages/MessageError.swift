@@ -21,7 +21,6 @@ public struct MessageError: Error, Hashable, Sendable {
         /// The message would exceed one of the limits in `welcome`.
         public static let limit = Code(rawValue: "limit")
         /// The session named more users in a short time than a worker looks up. The same message may succeed later.
-        public static let slowDown = Code(rawValue: "slow_down")
         /// Redis is away. The same message may succeed later.
         public static let unavailable = Code(rawValue: "unavailable")
     }
@@ -38,7 +37,7 @@ public struct MessageError: Error, Hashable, Sendable {
         self.code = code
         self.id = id
         self.message = message
-        retry = code == .unavailable || code == .slowDown
+        retry = code == .unavailable
     }
 
     /// Creates an error as a worker sent it.

@@ -16,7 +16,6 @@ package enum Limit: String, CaseIterable, Sendable {
     case hello
     case messageBytes = "message_bytes"
     case messageRate = "message_rate"
-    case names
     case watchedUsers = "watched_users"
     case joinedConversations = "joined_conversations"
     case outboundBytes = "outbound_bytes"
@@ -30,7 +29,6 @@ extension Limit {
             switch limit {
             case .hello: .hello
             case .messageRate: .messageRate
-            case .names: .names
             case .watchedUsers: .watchedUsers
             case .joinedConversations: .joinedConversations
             }

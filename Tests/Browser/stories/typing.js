@@ -124,7 +124,7 @@ export const stories = {
     };
     await connected(async (world, client) => {
       const rooms = ["c1", "c2", "c3", "c4"].map((each) => seen(client.members(each)));
-      await world.advance(0);
+      await world.advance(3_000);
       const show = (room, count, from = 0) => {
         const users = Array.from({ length: count }, (_, number) => ({ user: `u${room}-${from + number}` }));
         world.socket.tell({ type: "members", conversation: `c${room}`, users, count });

@@ -8,7 +8,7 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct CostStories {
-    /// Fewer users than by default, to keep the tests fast; 800 lookups at once, and 50 per second.
+    /// Fewer users than by default, to keep the tests fast.
     private var settings: ShardSettings {
         var settings = ShardSettings()
         settings.limits.watchedUsers = 200
@@ -52,121 +52,79 @@ import Testing
         return (cost, stage.heard(by: witness).statuses.count)
     }
 
+    /// What the budget of five seconds pays for: 200 messages at once and 50 a second, of 40 names each.
+    private static let names = (200 + 5 * 50) * 40
+
     /// Regression: every second message looked up all members.
-    @Test func `a join with presence toggled looks up no more than the budget and one list`() {
-        let (cost, _) = cost(members: Self.people) { .join("c", presence: $0.isMultiple(of: 2)) }
-        #expect(cost.lookups <= 800 + 5 * 50 + 200)
-        #expect(cost.lookups >= 800)
-        #expect(cost.shown <= 1450)
-    }
-
-    @Test func `a conversation joined and left in a loop looks up no more than the budget and one list`() {
-        let (cost, _) = cost(members: Self.people) { $0.isMultiple(of: 2) ? .join("c", presence: true) : .leave("c") }
-        #expect(cost.lookups <= 800 + 5 * 50 + 200)
-        #expect(cost.reads <= 250)
-    }
-
-    @Test func `a join with presence repeated shows the list no more often than a tenth of the budget`() {
-        let (cost, _) = cost(members: Self.people) { _ in .join("c", presence: true) }
-        #expect(cost.lookups <= 201)
-        #expect(cost.shown <= (800 + 5 * 50) * 10 + 200)
-    }
-
-    @Test func `joins with presence in one burst are read a few at a time, until their user has to wait`() {
-        for isJoinedBefore in [false, true] {
-            var settings = settings
-            settings.limits.messageBurst = 1000
-            let stage = Stage(settings)
-            let members = Dictionary(uniqueKeysWithValues: Self.people.map { ($0, $0.text) })
-            let conversations = (0..<100).map { ConversationID(stringLiteral: "c\($0)") }
-            for conversation in conversations { stage.redis.setMembers(members, of: conversation) }
-            let key = stage.enter("m0")
-            stage.settle()
-            if isJoinedBefore {
-                for conversation in conversations { stage.say(.join(conversation, presence: false), on: key) }
-                stage.settle()
-            }
-            let before = stage.redisCost.membersRead
-            for (number, conversation) in conversations.enumerated() {
-                stage.say(.join(conversation, presence: true), id: .integer(Int64(number)), on: key)
-            }
-            stage.settle()
-            // 800 lookups are available at once. The first list costs 220, and each further one 20 for its names and 20
-            // to be shown. Eight were in flight when the budget was used up.
-            #expect((15...24).contains(stage.redisCost.membersRead - before))
-            stage.pass(.seconds(100))
-            #expect(Set(stage.heard(by: key).acks).count == 100, "all are joined in the end")
+    @Test func `nothing that is said in a loop looks up or shows more than the budget pays for`() {
+        let list = Array(Self.people.prefix(100))
+        let loops: [(Int) -> ClientMessage] = [
+            { .join("c", presence: $0.isMultiple(of: 2)) }, { _ in .join("c", presence: true) },
+            { $0.isMultiple(of: 2) ? .join("c", presence: true) : .leave("c") },
+            { _ in .get(list) }, { _ in .watch(list) }, { $0.isMultiple(of: 2) ? .watch(list) : .unwatch(list) },
+        ]
+        for message in loops {
+            let (cost, _) = cost(members: Self.people, message)
+            #expect(cost.lookups <= Self.names && cost.shown <= Self.names && cost.reads <= 250)
         }
     }
 
-    /// The reads of conversations that were left again were not counted.
-    @Test func `joins with presence and leaves in pairs are read a few at a time, as joins alone are`() {
-        var settings = settings
-        settings.limits.messageBurst = 1000
-        let stage = Stage(settings)
-        let members = Dictionary(uniqueKeysWithValues: Self.people.map { ($0, $0.text) })
-        let conversations = (0..<100).map { ConversationID(stringLiteral: "c\($0)") }
-        for conversation in conversations + ["d"] { stage.redis.setMembers(members, of: conversation) }
-        let (tablet, key) = (stage.enter("m0", "tablet"), stage.enter("m0"))
+    @Test func `joins with presence are paid for in advance, and what they do not show is given back`() {
+        let stage = Stage(ShardSettings())
+        let members = Dictionary(uniqueKeysWithValues: Self.people.prefix(10).map { ($0, $0.text) })
+        let conversations = (0..<20).map { ConversationID(stringLiteral: "c\($0)") }
+        for conversation in conversations { stage.redis.setMembers(members, of: conversation) }
+        let key = stage.enter("m0")
         stage.settle()
-        for conversation in conversations + ["d"] { stage.say(.join(conversation, presence: false), on: tablet) }
-        stage.settle()
-        // Each read costs 20 of 800 lookups, and 8 were on their way when the last were spent. Of a conversation whose
-        // members are known nothing is read.
-        for (places, reads) in [(conversations, 40...48), (Array(repeating: "d", count: 100), 8...16)] {
-            stage.pass(.seconds(60))
-            let before = stage.redisCost.membersRead
-            for conversation in places {
-                stage.say(.join(conversation, presence: true), on: key)
-                stage.say(.leave(conversation), on: key)
-            }
-            #expect(stage.redisCost.membersRead - before == 8, "the others wait for these")
-            stage.settle()
-            #expect(reads.contains(stage.redisCost.membersRead - before))
-            stage.pass(.seconds(100))
-            #expect(stage.shard.sessions[key]?.membersReads == [] && stage.shard.sessions[key]?.held == nil)
+        for (number, conversation) in conversations.enumerated() {
+            stage.say(.join(conversation, presence: true), id: .integer(Int64(number)), on: key)
         }
-        #expect(stage.redisCost.membersRead >= 100 + 8, "all are read in the end")
+        #expect(stage.shard.sessions[key]?.joining.count == 3, "each may show 2,000 members: 51 of 200 messages")
+        for _ in 0..<10 {
+            stage.pass(.milliseconds(1))
+            stage.settle()
+        }
+        #expect(stage.heard(by: key).acks.count == 20, "each showed ten")
     }
 
-    @Test func `joins that Redis does not answer keep what their session says next waiting for a moment only`() {
-        let stage = Stage(settings)
+    @Test func `a join of a conversation that is not the user's costs what it might have shown`() {
+        let stage = Stage(ShardSettings())
+        stage.redis.setMembers(["m1": "m1"], of: "c")
+        let key = stage.enter("m0")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        for _ in 0..<20 {
+            stage.say(.join("c", presence: true), id: "j", on: key)
+            stage.settle()
+        }
+        #expect(stage.heard(by: key).errors == [.notAMember, .notAMember, .notAMember])
+        stage.pass(.seconds(20))
+        #expect(stage.heard(by: key).errors.count == 17, "the others wait, and are answered")
+    }
+
+    @Test func `joins that Redis does not answer keep what their session says next waiting only for their cost`() {
+        let stage = Stage(ShardSettings())
         let key = stage.enter("m0")
         stage.settle()
         for number in 0..<20 { stage.say(.join(ConversationID(stringLiteral: "c\(number)"), presence: true), on: key) }
-        #expect(stage.shard.sessions[key]?.joining.count == 8)
-        stage.pass(.milliseconds(600), answering: false)
-        #expect(stage.shard.sessions[key]?.joining.count == 20)
-        #expect(stage.shard.sessions[key]?.held == nil)
+        stage.pass(.seconds(18), answering: false)
+        #expect(stage.shard.sessions[key]?.joining.count == 20 && stage.shard.sessions[key]?.held == nil)
     }
 
     @Test func `members that the worker reads again for those who are there are charged to nobody`() {
         let stage = Stage(settings)
         stage.redis.setMembers(Dictionary(uniqueKeysWithValues: Self.people.map { ($0, $0.text) }), of: "c")
-        let (plain, gathering) = (stage.enter("m0"), stage.enter("m1"))
+        let gathering = stage.enter("m1")
         stage.settle()
-        stage.say(.join("c", presence: false), on: plain)
         stage.say(.join("c", presence: true), on: gathering)
         stage.settle()
         for _ in 0..<60 {
             stage.event { $0.memberChanged(.reset, in: "c", at: $1) }
             stage.settle()
         }
-        #expect(stage.shard.lookups.next(of: "m0", at: stage.now) == nil)
         stage.forgetWhatWasSaid()
-        stage.say(.get(["bob"]), on: plain)
-        #expect(stage.heard(by: plain).errors.isEmpty)
-    }
-
-    @Test func `users watched again or got again stay within the budget`() {
-        let list = Array(Self.people.prefix(100))
-        let (got, _) = cost { _ in .get(list) }
-        #expect(got.lookups <= 800 + 5 * 50 + 100)
-        let (watched, _) = cost { _ in .watch(list) }
-        #expect(watched.lookups <= 101)
-        #expect(watched.shown <= 10_500)
-        let (toggled, _) = cost { $0.isMultiple(of: 2) ? .watch(list) : .unwatch(list) }
-        #expect(toggled.lookups <= 800 + 5 * 50 + 100)
+        for _ in 0..<100 { stage.say(.ping, on: gathering) }
+        #expect(stage.held.isEmpty)
     }
 
     @Test func `a state toggled is written and told four times at once, and then once in each coalescing period`() {
@@ -197,69 +155,14 @@ import Testing
         let first = stage.enter("alice", "phone")
         let second = stage.enter("alice", "tablet")
         stage.settle()
-        for _ in 0..<4 {
-            stage.say(.get(Self.people), on: first)
-            stage.settle()
-        }
-        stage.forgetWhatWasSaid()
-        stage.say(.get(["bob"]), on: second)
-        #expect(stage.heard(by: second).errors == [.slowDown])
+        for _ in 0..<200 { stage.say(.ping, on: first) }
+        stage.say(.ping, on: second)
+        #expect(stage.held == [second])
         stage.drop(second)
         let third = stage.enter("alice", "tablet")
         stage.settle()
-        stage.forgetWhatWasSaid()
-        stage.say(.get(["bob"]), on: third)
-        #expect(stage.heard(by: third).errors == [.slowDown])
-        #expect(stage.shard.lookups.count == 1)
-    }
-
-    // MARK: Nothing that waits is lost
-
-    /// A session that joins a conversation of 200 members with presence, and whose user has no budget left when it is
-    /// read.
-    private func waitingForMembers() -> (stage: Stage, key: SessionKey) {
-        let stage = Stage(settings)
-        stage.redis.setMembers(Dictionary(uniqueKeysWithValues: Self.people.map { ($0, $0.text) }), of: "c")
-        let (key, tablet) = (stage.enter("m0"), stage.enter("m0", "tablet"))
-        stage.settle()
-        for _ in 0..<3 {
-            stage.say(.get(Self.people), on: tablet)
-            stage.settle()
-        }
-        stage.say(.join("c", presence: true), id: "with", on: key)
-        stage.say(.get(Self.people), on: tablet)
-        stage.forgetWhatWasSaid()
-        stage.settle()
-        return (stage, key)
-    }
-
-    @Test
-    func `members that wait for credit are shown when it is there, and typing in the conversation works meanwhile`() {
-        let (stage, key) = waitingForMembers()
-        #expect(stage.heard(by: key).acks.isEmpty)
-        stage.say(.typing("c", true), id: "t", on: key)
-        stage.settle()
-        #expect(stage.heard(by: key).acks == ["t"])
-        #expect(stage.signals.map(\.conversation) == ["c"])
-        stage.pass(.seconds(2))
-        let heard = stage.heard(by: key)
-        #expect(heard.statuses.count == 200 && heard.acks == ["with"])
-    }
-
-    @Test func `a join without presence ends the wait for members`() {
-        let (stage, key) = waitingForMembers()
-        stage.say(.join("c", presence: false), id: "without", on: key)
-        stage.pass(.seconds(10))
-        #expect(Set(stage.heard(by: key).acks) == ["with", "without"])
-        #expect(stage.shard.watchCount == 0)
-    }
-
-    @Test func `a session that leaves while its members wait leaves nothing behind`() {
-        let (stage, key) = waitingForMembers()
-        stage.say(.leave("c"), id: "l", on: key)
-        #expect(stage.heard(by: key).answered.contains("with"))
-        stage.pass(.seconds(10))
-        #expect(stage.shard.roomCount == 0 && stage.shard.watchCount == 0)
+        stage.say(.ping, on: third)
+        #expect(stage.held.contains(third) && stage.shard.budgets.count == 1)
     }
 
     // MARK: Coalescing

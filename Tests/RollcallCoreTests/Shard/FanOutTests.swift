@@ -11,7 +11,7 @@ import Testing
     init() {
         var sessions = SlotMap<Session>()
         self.sessions = (0..<3).map { _ in
-            sessions.insert(Session(now: at(.zero), settings: ShardSettings()))
+            sessions.insert(Session(now: at(.zero)))
         }
         var watches = SlotMap<Watch>()
         users = (0..<4).map { .user(watches.insert(Watch(user: try! UserID("u\($0)")))) }

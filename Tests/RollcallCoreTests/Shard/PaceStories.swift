@@ -1,4 +1,4 @@
-// Sessions that exceed their message budget: they are read more slowly, and closed only if they keep exceeding it.
+// Sessions that exceed the message budget of their user: they are read more slowly, for as long as it takes.
 
 import RedisTwin
 import RollcallModel
@@ -24,12 +24,12 @@ import Testing
         #expect(stage.held == [key])
         #expect((190...200).contains(stage.heard(by: key).acks.count))
         stage.pass(.seconds(7))
-        #expect(stage.heard(by: key).acks == (199..<500).map { .integer(Int64($0)) })
+        #expect(stage.heard(by: key).acks == (200..<500).map { .integer(Int64($0)) })
         #expect(stage.closed.isEmpty && stage.held.isEmpty)
         #expect(stage.limitsHit[key] == [.messageRate], "one episode counts once")
     }
 
-    @Test func `typing and state of all devices of a user count together, and what exceeds that waits`() {
+    @Test func `messages of all devices of a user count together, and what exceeds that waits`() {
         let stage = Stage()
         let devices = (0..<20).map { stage.enter("mallory", DeviceID(stringLiteral: "d\($0)")) }
         let alice = stage.enter("alice")
@@ -59,7 +59,7 @@ import Testing
         }
         #expect(pongs(stage, key) == 0, "its token is not judged yet")
         stage.settle()
-        stage.pass(.seconds(20))
+        stage.pass(.seconds(30))
         #expect(pongs(stage, key) == 1500)
         #expect(stage.closed.isEmpty && stage.held.isEmpty)
     }
@@ -83,20 +83,16 @@ import Testing
         #expect(stage.closed.isEmpty)
     }
 
-    @Test func `a client that keeps sending too much is closed after half a minute, and not before`() {
+    @Test func `a client that keeps sending too much is read at its rate for ever, and never closed`() {
         let stage = Stage()
         let key = stage.enter("mallory")
         stage.settle()
         for _ in 0..<600 {
             for _ in 0..<8 { stage.say(.ping, on: key) }
             stage.pass(.milliseconds(100))
-            guard stage.closed.isEmpty else { break }
         }
-        #expect(stage.closed[key] == .tooManyMessages)
-        #expect(stage.now > at(.seconds(30)) && stage.now < at(.seconds(45)))
-        let last = stage.heard(by: key).last
-        #expect(last == .goodbye(.init(reason: .limit, reconnect: false)))
-        #expect(stage.limitsHit[key] == [.messageRate])
+        #expect(stage.closed.isEmpty && (3190...3210).contains(pongs(stage, key)))
+        #expect(stage.limitsHit[key]?.allSatisfy { $0 == .messageRate } == true)
     }
 
     @Test func `a session of this process that says ever more while it is held is closed, and keeps no memory`() {
@@ -135,7 +131,7 @@ import Testing
     }
 
     /// Regression: it was shown for three seconds from when it was processed.
-    @Test(arguments: [(waiting: 400, isShown: true), (waiting: 600, isShown: false)])
+    @Test(arguments: [(waiting: 300, isShown: true), (waiting: 400, isShown: false)])
     func `typing that waits its turn ends by its expiry, counted from when it was said`(
         waiting: Int, isShown: Bool
     ) {

@@ -9,7 +9,7 @@ import Testing
     init() {
         var sessions = SlotMap<Session>()
         self.sessions = (0..<3).map { _ in
-            sessions.insert(Session(now: at(.zero), settings: ShardSettings()))
+            sessions.insert(Session(now: at(.zero)))
         }
     }
 

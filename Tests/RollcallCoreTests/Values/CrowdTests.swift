@@ -9,7 +9,7 @@ import Testing
 @Suite struct CrowdTests {
     private func keys(_ count: Int) -> [SessionKey] {
         var sessions = SlotMap<Session>()
-        return (0..<count).map { _ in sessions.insert(Session(now: at(.zero), settings: ShardSettings())) }
+        return (0..<count).map { _ in sessions.insert(Session(now: at(.zero))) }
     }
 
     @Test("an indexed set has all that were inserted and not removed, each once, in any order")
@@ -37,7 +37,7 @@ import Testing
         let all = keys(3)
         var joins = PendingJoins()
         for (key, user) in zip(all, ["bob", "alice", "bob"] as [UserID]) {
-            joins.insert(PendingJoins.Join(session: key, user: user, withPresence: false, since: at(.zero)))
+            joins.insert(PendingJoins.Join(session: key, user: user, withPresence: false))
         }
         joins.remove(all[1])
         joins.readAgain(all[0])
@@ -56,7 +56,7 @@ import Testing
     func members() {
         let key = keys(1)[0]
         var joins = PendingJoins()
-        joins.insert(PendingJoins.Join(session: key, user: "bob", withPresence: false, since: at(.zero)))
+        joins.insert(PendingJoins.Join(session: key, user: "bob", withPresence: false))
         #expect(!joins.wantsMembers)
         joins.change(key) { $0.withPresence = true }
         #expect(joins.wantsMembers)

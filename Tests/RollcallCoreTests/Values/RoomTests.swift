@@ -24,12 +24,12 @@ import Testing
     @Test("it is unused when no session has joined it or waits to")
     mutating func deserted() {
         var sessions = SlotMap<Session>()
-        let key = sessions.insert(Session(now: at(.zero), settings: ShardSettings()))
+        let key = sessions.insert(Session(now: at(.zero)))
         #expect(room.isDeserted)
         room.sessions.insert(key)
         #expect(!room.isDeserted)
         room.sessions.remove(key)
-        room.pendingJoins.insert(PendingJoins.Join(session: key, user: "alice", withPresence: false, since: at(.zero)))
+        room.pendingJoins.insert(PendingJoins.Join(session: key, user: "alice", withPresence: false))
         #expect(!room.isDeserted)
     }
 

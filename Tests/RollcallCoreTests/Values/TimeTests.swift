@@ -55,24 +55,25 @@ import Testing
     func bucket() {
         var bucket = TokenBucket(rate: 2, burst: 3, now: at(.zero))
         func take(_ tries: Int, at now: Instant) -> [Bool] {
-            (0..<tries).map { _ in
-                guard bucket.has(1, at: now) else { return false }
-                bucket.charge(1, at: now)
-                return true
-            }
+            (0..<tries).map { _ in bucket.take(1, at: now) == nil }
         }
         #expect(take(4, at: at(.zero)) == [true, true, true, false])
-        #expect(bucket.nextToken == at(.milliseconds(500)))
+        #expect(bucket.take(1, at: at(.zero)) == at(.milliseconds(500)))
         #expect(take(2, at: at(.milliseconds(500))) == [true, false])
         #expect(take(4, at: at(.seconds(60))) == [true, true, true, false])
     }
 
-    @Test("a bucket charged more than it has gives credit again when all of that is refilled")
-    func credit() {
+    @Test("a bucket gives what is asked for at once or not at all, and takes back what was not used")
+    func refund() {
         var bucket = TokenBucket(rate: 2, burst: 3, now: at(.zero))
-        bucket.charge(5, at: at(.zero))
-        #expect(!bucket.hasCredit(at: at(.seconds(1))))
-        #expect(bucket.nextCredit == Instant(nanoseconds: 1_000_000_001) && bucket.hasCredit(at: bucket.nextCredit))
+        #expect(bucket.take(2, at: at(.zero)) == nil)
+        #expect(bucket.take(3, at: at(.zero)) == at(.seconds(1)))
+        #expect(bucket.take(1, at: at(.zero)) == nil)
+        bucket.refund(3)
+        #expect(bucket.isFull(at: at(.zero)) && bucket.take(3, at: at(.zero)) == nil)
+        bucket.refund(100)
+        #expect(bucket.take(3, at: at(.zero)) == nil)
+        #expect(bucket.take(1, at: at(.zero)) == at(.milliseconds(500)), "no more than the burst")
     }
 
     @Test("Redis time runs from the moment of the request, in both directions")

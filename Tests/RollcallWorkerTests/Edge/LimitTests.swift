@@ -14,11 +14,11 @@ struct EdgeLimitTests {
     @Test("are logged once a minute, and always counted")
     func counts() {
         var counts = LimitCounts()
-        let told = [0, 1, 59, 60, 61, 200].filter { counts.hit(.names, at: .seconds($0)) }
+        let told = [0, 1, 59, 60, 61, 200].filter { counts.hit(.messageRate, at: .seconds($0)) }
         #expect(told == [0, 60, 200])
         let isOthersTold = counts.hit(.hello, at: .seconds(61))
         #expect(isOthersTold)
-        #expect(counts.hits.occurred == [.names: 6, .hello: 1])
+        #expect(counts.hits.occurred == [.messageRate: 6, .hello: 1])
     }
 
     @Test("of handshakes end those that have taken longest, and admit new ones", .timeLimit(.minutes(1)))

@@ -5,7 +5,6 @@ public enum Bound: String, CaseIterable, Sendable {
     case watchedUsers = "watched users"
     case joinedConversations = "joined conversations"
     case messageRate = "messages a second"
-    case names = "users looked up"
     case lingering = "sessions without a connection"
     case waitingMessages = "waiting messages"
     case showBatch = "states in one piece of a snapshot"

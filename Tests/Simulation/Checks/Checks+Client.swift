@@ -214,10 +214,8 @@ extension Checks {
         }
         // A ping finds out whether the connection is alive, and nothing follows a goodbye: neither waits.
         let mayWait = request.message != .ping && request.message != .goodbye
-        if pace.next(at: world.agenda.now) > world.agenda.now, mayWait {
+        if pace.next(request.message, at: world.agenda.now) > world.agenda.now, mayWait {
             fail("message limits", "\(device.name) sends more messages than its worker allows")
         }
-        // A message that counts as several may exceed what is left.
-        _ = pace.next(weighing: request.message.cost - 1, at: world.agenda.now)
     }
 }

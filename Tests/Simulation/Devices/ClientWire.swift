@@ -130,6 +130,7 @@ final class ClientWire: Wire, ConnectionEnd {
             for presence in presences { lastPresence[presence.user] = world.agenda.now }
         }
         if case .typing(let typing) = message { lastTyping[typing.conversation] = world.agenda.now }
+        if case .members(let members) = message { pace.refund(showing: members.users.count) }
         if case .error(let error) = message {
             if error.retry { lastRefusal = world.agenda.now }
             if error.code == .limit, let id = error.id, !sentBlindly.contains(id) {

@@ -5,6 +5,7 @@ internal import RollcallModel
 
 /// The message budget of one connection.
 struct Pace {
+    private let limits: ServerMessage.Limits
     private let pause: Duration
     private let burst: Int
     private var full: Instant
@@ -12,6 +13,7 @@ struct Pace {
     /// Uses a burst of two messages less than allowed: one is for a `goodbye`, which never waits, and one for messages
     /// that the network delivers closer together than they were sent.
     init(_ limits: ServerMessage.Limits, at now: Instant) {
+        self.limits = limits
         pause = .seconds(1) / limits.messageRate
         burst = max(1, limits.messageBurst - 2)
         full = now
@@ -19,6 +21,7 @@ struct Pace {
 
     /// Uses the whole allowance.
     init(upTo limits: ServerMessage.Limits, at now: Instant) {
+        self.limits = limits
         pause = .seconds(1) / limits.messageRate
         burst = limits.messageBurst
         full = now
@@ -28,13 +31,13 @@ struct Pace {
     ///
     /// - Returns: when it may be sent.
     mutating func next(_ message: ClientMessage, at now: Instant) -> Instant {
-        next(weighing: message.cost, at: now)
+        full = max(full, now) + pause * message.cost(limits)
+        return max(now, full - pause * burst)
     }
 
-    /// - Returns: when this many messages may be sent.
-    mutating func next(weighing messages: Int = 1, at now: Instant) -> Instant {
-        full = max(full, now) + pause * messages
-        return max(now, full - pause * burst)
+    /// Counts what a join with presence cost too much.
+    mutating func refund(showing members: Int) {
+        full = full + pause * -ClientMessage.refund(showing: members, limits)
     }
 }
 

@@ -169,7 +169,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
 
     /// Repeats a request that may succeed later, while it is still wanted, and drops one that exceeds a limit.
     private func refused(_ message: ClientMessage, _ error: MessageError) {
-        if error.retry { return world.settings.planted == .neverRetries ? () : again(message) }
+        if error.retry { return again(message) }
         switch (error.code, message) {
         case (.limit, .watch(let users)):
             let most = world.settings.shard.limits.watchedUsers

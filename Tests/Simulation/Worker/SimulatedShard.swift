@@ -193,7 +193,6 @@ final class SimulatedShard {
         case .watchedUsers: world.bounds.met(.watchedUsers)
         case .joinedConversations: world.bounds.met(.joinedConversations)
         case .messageRate: world.bounds.met(.messageRate)
-        case .names: world.bounds.met(.names)
         case .hello: break
         }
     }
