@@ -48,7 +48,7 @@ struct HostileInputTests {
         for place in CostlyPlace.all {
             var excess = try await scales.excess(at: place, times: 1, overMarks: true)
             // Ten times as much, for what else a program that is not optimised does meanwhile; and again, for other work.
-            for _ in 0..<3 where excess > 10 * CostlyPlace.most {
+            for _ in 0..<8 where excess > 10 * CostlyPlace.most {
                 excess = try await scales.excess(at: place, overMarks: true)
             }
             #expect(excess < 10 * CostlyPlace.most, "\(place): \(excess) µs")
