@@ -18,7 +18,7 @@ public struct RollcallError: Error, Sendable {
         case tokenExpired = "token_expired"
         /// The worker could not read one of the client's messages, or the server is not a Rollcall worker (4102).
         case protocolError = "protocol_error"
-        /// The client sent more messages than the worker allows (4103).
+        /// The client sent far more frames or messages than the worker allows (4103).
         case tooManyMessages = "too_many_messages"
         /// A newer session of the same device has replaced this one (4104).
         case replaced

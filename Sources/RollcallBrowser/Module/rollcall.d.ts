@@ -349,7 +349,7 @@ export type RollcallErrorCode =
   | "token_expired"
   /** The worker could not read one of the client's messages, or the server is not a Rollcall worker (4102). */
   | "protocol_error"
-  /** The client sent more messages than the worker allows (4103). */
+  /** The client sent far more frames or messages than the worker allows (4103). */
   | "too_many_messages"
   /** A newer session of the same device has replaced this one (4104). */
   | "replaced"

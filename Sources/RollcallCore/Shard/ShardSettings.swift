@@ -77,7 +77,7 @@ public struct ShardSettings: Hashable, Sendable {
     /// The delay before a device reconnects after close code `busy`: its previous session may still count towards a
     /// limit, or its token could not be verified yet.
     static let busyPause = Duration.seconds(2)
-    /// The minimum time that a session over its budget waits before its next messages are processed.
+    /// The minimum time that a session waits whose user is over the budget, before its next messages are processed.
     static let slowedPause = Duration.milliseconds(100)
     /// The most messages of a session that wait to be processed. The edge reads fewer while the session is held.
     static let heldMessages = 8192
