@@ -60,7 +60,7 @@ extension EdgeConnection {
             takeIncomplete()
         case .ping(let payload):
             guard takeIncomplete(), phase == .open else { break }
-            if allowance.takePong(at: loop.clock.awake) { send(.pong(payload)) } else { loop.limitHit(.pongs) }
+            send(.pong(payload))
         case .pong:
             takeIncomplete()  // It has counted as life when its bytes came.
         case .close(let code):
@@ -72,7 +72,7 @@ extension EdgeConnection {
     /// - Returns: Whether the connection may continue; otherwise it is closed.
     @discardableResult
     private func takeIncomplete() -> Bool {
-        guard !allowance.takeFrame(at: loop.clock.awake) else { return true }
+        guard !allowance.take(at: loop.clock.awake) else { return true }
         closeAsFlooding()
         return false
     }

@@ -39,7 +39,7 @@ struct ClosingPatience {
 extension EdgeLoop {
     func joined(_ connection: EdgeConnection) {
         rota.join(connection)
-        waiting.append(Waiting(.greeting(connection), since: clock.awake))
+        waiting.append(Waiting(.greeting(connection)))
     }
 
     func left(_ connection: EdgeConnection) {
@@ -56,7 +56,7 @@ extension EdgeLoop {
     /// Closes the connection if its peer does not in time.
     func awaitEnd(of connection: EdgeConnection) {
         let patience = ClosingPatience(settings, waiting: connection.outboundBytes, at: clock.awake)
-        waiting.append(Waiting(.closing(connection, patience), since: clock.awake))
+        waiting.append(Waiting(.closing(connection, patience)))
     }
 
     func scheduleBeat() {

@@ -1,6 +1,6 @@
 // Connections that are not sessions: in the handshake, before the answer to hello, or closing. Anyone can open them, so
 // they have a separate limit and take no session's place. Beyond the limit, the address with the most of them loses its
-// oldest.
+// oldest: a legitimate handshake and hello take milliseconds.
 
 import RollcallListener
 import RollcallShards
@@ -16,16 +16,10 @@ struct Waiting {
         case closing(EdgeConnection, ClosingPatience)
     }
 
-    /// The longest that a legitimate client takes to become a session.
-    static let patience = Duration.seconds(1)
-
     var stage: Stage
-    /// When the connection entered this state, in the loop's awake time.
-    let since: Duration
 
-    init(_ stage: Stage, since: Duration) {
+    init(_ stage: Stage) {
         self.stage = stage
-        self.since = since
     }
 
     var address: ClientAddress {
@@ -53,36 +47,21 @@ struct Waiting {
         }
     }
 
-    /// Selects the connections to drop when there are too many: repeatedly the oldest of the address with the most. If
-    /// no address has an eighth of all, connections older than `patience` go first, so that an attacker with very many
-    /// addresses cannot displace an office behind one address.
+    /// Selects the connections to drop when there are too many: the oldest of the address with the most.
     ///
     /// - Parameters:
+    ///   - count: How many to drop at most.
     ///   - addresses: The addresses of all connections, oldest first.
-    ///   - late: How many of the first ones are older than `patience`.
     /// - Returns: The indices to drop.
-    static func surplus(_ count: Int, of addresses: [ClientAddress], late: Int = 0) -> Set<Int> {
-        let most = addresses.reduce(into: [:]) { $0[$1, default: 0] += 1 }.values.max() ?? 0
-        if late > 0, late < addresses.count, most <= addresses.count / 8 {
-            let first = surplus(count, of: Array(addresses.prefix(late)))
-            guard count > late else { return first }
-            return first.union(surplus(count - late, of: Array(addresses.dropFirst(late))).map { $0 + late })
-        }
-        var held: [ClientAddress: Int] = [:]
-        var ranked: [(rank: Int, index: Int)] = []
-        for (index, address) in addresses.enumerated().reversed() {
-            let rank = held[address, default: 0] + 1
-            held[address] = rank
-            ranked.append((rank, index))
-        }
-        ranked.sort { ($0.rank, $1.index) > ($1.rank, $0.index) }
-        return Set(ranked.prefix(count).map(\.index))
+    static func surplus(_ count: Int, of addresses: [ClientAddress]) -> [Int] {
+        let held = addresses.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        let most = held.values.max()
+        return Array(addresses.indices.lazy.filter { held[addresses[$0]] == most }.prefix(count))
     }
 }
 
 extension EdgeLoop {
-    /// Makes room for one more connection. A legitimate handshake and hello take milliseconds, so the dropped ones have
-    /// lasted long.
+    /// Makes room for one more connection.
     func makeRoom() {
         guard waiting.count >= settings.handshakes else { return }
         waiting.removeAll(where: \.isOver)
@@ -90,10 +69,9 @@ extension EdgeLoop {
         limitHit(.handshakes)
         // Drops a few extra, so that a flood does not cause a full scan per connection.
         let count = waiting.count - settings.handshakes + max(1, settings.handshakes / 64)
-        let late = waiting.prefix { $0.since + Waiting.patience <= clock.awake }.count
-        let surplus = Waiting.surplus(count, of: waiting.map(\.address), late: late)
+        let surplus = Waiting.surplus(count, of: waiting.map(\.address))
         let dropped = surplus.map { waiting[$0] }
-        waiting = waiting.indices.filter { !surplus.contains($0) }.map { waiting[$0] }
+        surplus.reversed().forEach { waiting.remove(at: $0) }
         dropped.forEach { $0.giveWay() }
     }
 

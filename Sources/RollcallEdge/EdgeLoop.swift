@@ -75,8 +75,7 @@ final class EdgeLoop {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
         }
         let handler = try HandshakeHandler.begin(on: channel, of: self)
-        let now = clock.awake
-        waiting.append(Waiting(.handshake(handler, until: now + settings.handshake), since: now))
+        waiting.append(Waiting(.handshake(handler, until: clock.awake + settings.handshake)))
     }
 
     /// The largest message buffer that a loop keeps. Larger messages are rare and get a new buffer.

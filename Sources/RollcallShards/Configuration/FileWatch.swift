@@ -58,11 +58,9 @@ package final class FollowedFiles<Value: Sendable>: Sendable {
 
     /// Reads the files if they have changed, or could not be used the last time: the problem may go away without a
     /// change of the files. It is reported once a minute.
-    ///
-    /// - Parameter waiting: As in ``FileWatch/hasChanged(waiting:)``.
-    package func look(waiting: Bool = true) {
+    package func look() {
         progress.withLockedValue { progress in
-            guard progress.watch.hasChanged(waiting: waiting) else { return }
+            guard progress.watch.hasChanged() else { return }
             do throws(UnusableFile) {
                 let contents = try Self.contents(of: files)
                 if contents != progress.contents {
@@ -110,14 +108,15 @@ package struct FileWatch: Sendable {
 
     /// Checks the files.
     ///
-    /// - Parameter waiting: Whether a change counts only if nothing has changed since the previous check. During a
-    ///   renewal, the certificate and key files may not match for a moment.
+    /// A change counts only if nothing has changed since the previous check: during a renewal, the certificate and key
+    /// files may not match for a moment.
+    ///
     /// - Returns: Whether the files differ from those last taken. A file that cannot be used yet is reported at each
     ///   check, until ``take()``.
-    package mutating func hasChanged(waiting: Bool = true) -> Bool {
+    package mutating func hasChanged() -> Bool {
         let now = paths.map(Print.init)
         defer { seen = now }
-        return now != taken && (!waiting || now == seen)
+        return now != taken && now == seen
     }
 
     /// Marks the files as taken, in the state of the last check. Call it after they were read and used.

@@ -1,6 +1,5 @@
 // Where a draining worker sends its devices: to live workers that are not draining and that clients can reach.
 
-internal import Logging
 internal import NIOCore
 internal import RollcallModel
 internal import RollcallRedis
@@ -29,43 +28,8 @@ enum Handover {
     ///   address that they receive.
     static func destinations(_ others: [WorkerCard], from own: String, peers: [String] = []) -> [ByteString] {
         let policy = PeerPolicy(peers, own: own)
-        return reachable(others, from: own).filter { policy.allows($0) }
-    }
-
-    /// Returns the addresses of workers that could take devices but are excluded, for example by `edge.peers`.
-    static func leftOut(_ others: [WorkerCard], from own: String, peers: [String] = []) -> [LeftOut] {
-        let policy = PeerPolicy(peers, own: own)
-        guard let home = EdgeURL(ByteString(own)) else { return [] }
-        return reachable(others, from: own).filter { !policy.allows($0) }.compactMap { url in
-            EdgeURL(url).map { LeftOut(edge: url, host: $0.host, lacksTLS: home.isEncrypted && !$0.isEncrypted) }
-        }
-    }
-
-    /// A worker that could take devices but gets none.
-    struct LeftOut: Hashable {
-        let edge: ByteString
-        let host: String
-        let lacksTLS: Bool
-
-        var advice: String {
-            lacksTLS
-                ? "devices do not follow from wss:// to ws://: give that worker an edge.public_url of wss://"
-                : "if that worker is yours, add \(host) to edge.peers"
-        }
-    }
-
-    /// Logs each of these workers once.
-    static func note(_ leftOut: [LeftOut], _ logger: Logger) {
-        for other in leftOut {
-            logger.notice(
-                "no device is sent to a worker", metadata: ["edge": "\(other.edge)", "advice": "\(other.advice)"])
-        }
-    }
-
-    /// The addresses of other workers that are not draining and that clients can reach, each once.
-    private static func reachable(_ others: [WorkerCard], from own: String) -> [ByteString] {
-        let staying = Set(others.filter { !$0.isDraining }.map(\.edge))
-        return staying.subtracting([ByteString(own)]).filter { isReachable($0, from: own) }.sorted()
+        let staying = Set(others.filter { !$0.isDraining }.map(\.edge)).subtracting([ByteString(own)])
+        return staying.filter { isReachable($0, from: own) && policy.allows($0) }.sorted()
     }
 
     /// Whether clients can reach `url`. A wildcard address is not reachable, and a loopback address only from the same

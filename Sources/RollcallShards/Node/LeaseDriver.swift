@@ -230,10 +230,8 @@ final class LeaseDriver {
         let news = heartbeat(.renew(incarnation))
         store.heartbeat(news) { [self] result in
             let others = (try? result.get()).map { Handover.candidates(in: $0, besides: incarnation) } ?? []
-            store.cards(of: others) { [peers = settings.peers, logger] cards in
-                let cards = (try? cards.get()) ?? []
-                Handover.note(Handover.leftOut(cards, from: news.edge, peers: peers), logger)
-                found.succeed(Handover.destinations(cards, from: news.edge, peers: peers))
+            store.cards(of: others) { [peers = settings.peers] cards in
+                found.succeed(Handover.destinations((try? cards.get()) ?? [], from: news.edge, peers: peers))
             }
         }
         let late = driver.eventLoop.scheduleTask(in: Self.handoverTime) { found.succeed([]) }

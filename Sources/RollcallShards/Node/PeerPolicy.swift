@@ -29,7 +29,8 @@ package struct PeerPolicy {
     private let patterns: [String]
 
     /// - Parameters:
-    ///   - patterns: Hosts, and `*.example.org` for all hosts below a domain. If empty, hosts near the worker's own.
+    ///   - patterns: Hosts, and `*.example.org` for all hosts below a domain. If empty, the worker's own host and
+    ///     others of its domain.
     ///   - own: The worker's own public address.
     init(_ patterns: [String], own: String) {
         self.patterns = patterns.map { $0.lowercased() }
@@ -62,7 +63,8 @@ package struct PeerPolicy {
     func allows(_ url: ByteString) -> Bool {
         guard let own, let other = EdgeURL(url), other.isEncrypted || !own.isEncrypted else { return false }
         guard patterns.isEmpty else { return patterns.contains { Self.matches(other.host, $0) } }
-        return Self.place(of: other.host) == Self.place(of: own.host)
+        if ByteString(other.host) == ByteString(own.host) { return true }
+        return Self.domain(of: other.host).map { $0 == Self.domain(of: own.host) } ?? false
     }
 
     private static func matches(_ host: String, _ pattern: String) -> Bool {
@@ -71,30 +73,12 @@ package struct PeerPolicy {
             && host.utf8.suffix(pattern.utf8.count - 1).elementsEqual(pattern.utf8.dropFirst())
     }
 
-    private enum Place: Hashable {
-        /// This machine.
-        case here
-        /// An IPv4 /24 network, or an IPv6 /64 network.
-        case network([UInt8])
-        /// A name without its first label; the whole name if the rest may be a domain that strangers share.
-        case domain(ByteString)
-        /// Names with one label, which resolve only in a local network.
-        case local
-    }
-
-    private static func place(of host: String) -> Place {
-        if Loopback.contains(host) { return .here }
-        if let bytes = (try? SocketAddress(ipAddress: host, port: 0))?.networkBytes {
-            return .network(Array(bytes.prefix(bytes.count == 4 ? 3 : 8)))
-        }
-        let parts = ByteString(host).parts(at: ".")
-        switch parts.count {
-        case 1: return .local
-        case 2: return .domain(ByteString(host))
-        // Below domains such as co.uk or com.au, anyone can register names.
-        case 3 where parts[1].utf8.count <= 3: return .domain(ByteString(host))
-        default: return .domain(ByteString(parts.dropFirst().map(\.string).joined(separator: ".")))
-        }
+    /// The domain that the workers of one deployment share; `nil` if there is none, or strangers may register names below
+    /// it, as in `org` and `co.uk`.
+    private static func domain(of host: String) -> ByteString? {
+        let labels = ByteString(host).parts(at: ".")
+        guard isName(host), labels.count > 3 || labels.count == 3 && labels[1].utf8.count > 3 else { return nil }
+        return ByteString(labels.dropFirst().map(\.string).joined(separator: "."))
     }
 }
 

@@ -19,7 +19,6 @@ package enum Limit: String, CaseIterable, Sendable {
     case watchedUsers = "watched_users"
     case joinedConversations = "joined_conversations"
     case outboundBytes = "outbound_bytes"
-    case pongs
     case frames
 }
 

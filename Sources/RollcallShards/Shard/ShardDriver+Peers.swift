@@ -52,7 +52,6 @@ extension ShardDriver {
     struct Occupant {
         let key: SessionKey
         let peer: any Peer
-        let since: Instant
         /// The seat among the user's devices, once the user is known.
         var seat: UserSeats.Seat?
     }
@@ -99,10 +98,9 @@ extension ShardDriver {
     }
 
     private func occupy(_ peer: any Peer) -> Int32 {
-        let since = now
-        let key = shell.shard.connected(at: since)
+        let key = shell.shard.connected(at: now)
         while occupants.count <= Int(key.index) { occupants.append(nil) }
-        occupants[Int(key.index)] = Occupant(key: key, peer: peer, since: since)
+        occupants[Int(key.index)] = Occupant(key: key, peer: peer)
         tally.connections += 1
         shell.wakeInTime()
         return key.index

@@ -1,8 +1,6 @@
-// Checks tokens for a shard. An unknown key is fetched elsewhere while the loop continues. The wait ends with the time
-// limit for hello, or when the previous token expires.
+// Checks tokens for a shard.
 
 internal import Logging
-internal import NIOCore
 internal import RollcallCore
 internal import RollcallModel
 
@@ -17,47 +15,7 @@ extension ShardDriver {
         do throws(AuthenticationError) {
             welcome(try identity(of: key, token: token, device: device), key, id: id)
         } catch {
-            lookAgain(after: error, key, token: token, device: device, id: id)
-        }
-    }
-
-    private func lookAgain(
-        after error: AuthenticationError, _ key: SessionKey, token: ByteString, device: DeviceID?, id: MessageID?
-    ) {
-        do throws(AuthenticationError) {
-            guard let authenticator else { throw error }
-            let later = try authenticator.lookAgain(after: error, on: eventLoop)
-            let limit = lastAnswer(to: key).map { deadline in
-                eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
-                    refuse(key, AuthenticationError(.keysUnavailable, "the key was not found in time"), id: id)
-                }
-            }
-            later.assumeIsolated().whenComplete { [self] _ in
-                limit?.cancel()
-                authenticateAgain(key, token: token, device: device, id: id)
-            }
-        } catch {
             refuse(key, error, id: id)
-        }
-    }
-
-    /// When to answer a session whose token waits for its key: shortly before its time limit for hello. A device that
-    /// sent hello in time is not late, and retries when the worker may have the key.
-    ///
-    /// - Returns: `nil` for a session that was welcomed before.
-    private func lastAnswer(to key: SessionKey) -> NIODeadline? {
-        guard occupants.indices.contains(Int(key.index)), let occupant = occupants[Int(key.index)],
-            occupant.key == key, occupant.seat == nil
-        else { return nil }
-        let end = occupant.since + (helloTime - min(.milliseconds(250), helloTime / 10))
-        return .uptimeNanoseconds(UInt64(max(0, end.nanoseconds)))
-    }
-
-    private func authenticateAgain(_ key: SessionKey, token: ByteString, device: DeviceID?, id: MessageID?) {
-        do throws(AuthenticationError) {
-            welcome(try identity(of: key, token: token, device: device), key, id: id)
-        } catch {
-            refuse(key, authenticator?.final(error) ?? error, id: id)
         }
     }
 

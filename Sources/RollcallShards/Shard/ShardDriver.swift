@@ -31,8 +31,6 @@ package final class ShardDriver {
     let seats: UserSeats
     let logger: Logger
     let problems: ProblemLog
-    /// The time limit for a connection until its session is welcomed.
-    let helloTime: Duration
     /// The metrics of the edge on this loop, if the worker has one.
     package var edge: (any LoopReports)?
     var tally = DriverTally()
@@ -55,7 +53,6 @@ package final class ShardDriver {
         self.problems = problems
         logger = problems.logger
         self.factory = factory
-        helloTime = settings.shard.hello
         commands = RedisClient(
             of: topology, name: "rollcall-\(settings.worker)", on: eventLoop, logger: logger,
             scripts: Script.all)

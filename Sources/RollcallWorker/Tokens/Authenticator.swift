@@ -3,7 +3,6 @@
 
 public import Foundation
 package import Logging
-package import NIOCore
 public import RollcallModel
 public import RollcallShards
 
@@ -81,22 +80,14 @@ public struct Authenticator: Sendable, TokenVerifier {
     }
 
     package func identity(token: ByteString, device: DeviceID?) throws(AuthenticationError) -> Identity {
-        try authenticate(token: token, device: device, now: .now)
-    }
-
-    package func lookAgain(
-        after error: AuthenticationError, on eventLoop: any EventLoop
-    ) throws(AuthenticationError) -> EventLoopFuture<Void> {
-        guard error.code == .unknownKey, case .signed(let keeper, _) = mode, keeper.canLearn else { throw error }
-        guard let later = keeper.lookAgain(on: eventLoop) else {
-            throw AuthenticationError(.keysUnavailable, "too many tokens are waiting for new keys")
+        do throws(AuthenticationError) {
+            return try authenticate(token: token, device: device, now: .now)
+        } catch {
+            guard error.code == .unknownKey, case .signed(let keeper, _) = mode else { throw error }
+            keeper.look()
+            guard keeper.isInTheDark else { throw error }
+            throw AuthenticationError(.keysUnavailable, "the worker cannot fetch its keys at the moment")
         }
-        return later
-    }
-
-    package func final(_ error: AuthenticationError) -> AuthenticationError {
-        guard error.code == .unknownKey, case .signed(let keeper, _) = mode, keeper.isInTheDark else { return error }
-        return AuthenticationError(.keysUnavailable, "the worker cannot fetch its keys at the moment")
     }
 
     private func user(named token: ByteString) throws(AuthenticationError) -> UserID {

@@ -14,16 +14,11 @@ final class KeyKeeper: Sendable {
     static let pause = Duration.seconds(3)
     /// When to fetch the URL again, after a success and after a failure.
     static let refresh = (usual: Duration.seconds(300), afterFailure: Duration.seconds(15))
-    /// The most tokens that may wait for keys. Clients beyond this limit must retry later.
-    static let mostWaiting = 1024
 
     typealias Fetch = @Sendable () async throws -> [UInt8]
 
     fileprivate struct State {
         var keys: VerificationKeys
-        var waiting: [EventLoopPromise<Void>] = []
-        /// Whether `run()` is active, so that waiting tokens get an answer.
-        var isRunning = false
         /// Whether the last fetch of the URL failed.
         var hasFailed = false
         /// The entries of each key set that were last named in the log.
@@ -34,8 +29,6 @@ final class KeyKeeper: Sendable {
     private let files: [FollowedFiles<KeysRead>]
     private let fetch: Fetch?
     private let logger: Logger
-    /// Whether an unknown key may become known later.
-    let canLearn: Bool
     private let (calls, callIn) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
@@ -47,7 +40,6 @@ final class KeyKeeper: Sendable {
         self.state = state
         self.logger = logger
         self.fetch = fetch
-        canLearn = fetch != nil || files[.jwksFile] != nil
         self.files = files.map { source, path in
             FollowedFiles(
                 [(source.setting, path)], value: KeysRead(),
@@ -67,58 +59,25 @@ final class KeyKeeper: Sendable {
     /// Whether the missing key may exist but the URL could not be fetched.
     var isInTheDark: Bool { state.withLockedValue { $0.hasFailed } }
 
-    /// Looks for unknown keys.
-    ///
-    /// - Returns: A future that completes when the sources have been read, successfully or not; `nil` if too many
-    ///   tokens wait.
-    func lookAgain(on eventLoop: any EventLoop) -> EventLoopFuture<Void>? {
-        let promise = eventLoop.makePromise(of: Void.self)
-        let isWelcome = state.withLockedValue { state in
-            guard state.isRunning, state.waiting.count < Self.mostWaiting else { return false }
-            state.waiting.append(promise)
-            return true
-        }
-        guard isWelcome else {
-            promise.succeed()
-            return nil
-        }
-        callIn.yield()
-        return promise.futureResult
-    }
+    /// Has the URL fetched for an unknown key, once the pause since the last fetch is over. One that is in progress may be
+    /// older than the key, so another follows it.
+    func look() { callIn.yield() }
 
     /// Keeps the keys current until the task is cancelled.
     func run() async {
-        state.withLockedValue { $0.isRunning = true }
         await withTaskGroup(of: Void.self) { group in
-            if !files.isEmpty { group.addTask { await self.watchFiles() } }
-            if let fetch {
-                group.addTask { await self.answerCalls(fetch) }
-                group.addTask { await self.callNowAndThen() }
-            }
+            for file in files { group.addTask { await file.run() } }
+            guard let fetch else { return }
+            group.addTask { await self.answerCalls(fetch) }
+            group.addTask { await self.callNowAndThen() }
         }
-        state.withLockedValue { $0.isRunning = false }
-        answerWaiting()
     }
 }
 
 extension KeyKeeper {
-    private func watchFiles() async {
-        while !Task.isCancelled {
-            // Waiting tokens do not wait for the file to settle.
-            let isAwaited = fetch == nil && state.withLockedValue { !$0.waiting.isEmpty }
-            for file in files { file.look(waiting: !isAwaited) }
-            if fetch == nil { answerWaiting() }
-            try? await Task.sleep(for: FileWatch.interval)
-        }
-    }
-
     private func answerCalls(_ fetch: Fetch) async {
         for await _ in calls {
-            // Tokens that arrive during this fetch wait for the next one, since this response may be older than their
-            // key.
-            let waiting = takeWaiting()
             await ask(fetch)
-            waiting.forEach { $0.succeed() }
             try? await Task.sleep(for: Self.pause)
         }
     }
@@ -141,17 +100,6 @@ extension KeyKeeper {
             try? await Task.sleep(for: isInTheDark ? Self.refresh.afterFailure : Self.refresh.usual)
         }
         callIn.finish()
-    }
-
-    private func answerWaiting() {
-        takeWaiting().forEach { $0.succeed() }
-    }
-
-    private func takeWaiting() -> [EventLoopPromise<Void>] {
-        state.withLockedValue { state in
-            defer { state.waiting = [] }
-            return state.waiting
-        }
     }
 }
 

@@ -1,5 +1,4 @@
 import Foundation
-import NIOPosix
 import RollcallModel
 import TestSupport
 import Testing
@@ -332,20 +331,6 @@ struct AuthenticatorTests {
         #expect(try refusal("alice", device: nil, by: insecure) == .noDevice)
         #expect(try refusal("a b", by: insecure) == .malformed)
         #expect(try refusal("", by: insecure) == .malformed)
-    }
-
-    /// Tokens are refused for good only after their key was looked up.
-    @Test("if keys cannot be looked up at the moment, tokens with unknown keys are not refused for good")
-    func unlookedFor() throws {
-        let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let unknown = AuthenticationError(.unknownKey, "no such key")
-        let idle = try Self.authenticator { $0.jwksURL = "http://127.0.0.1:1/keys" }
-        #expect { _ = try idle.lookAgain(after: unknown, on: loop) } throws: {
-            ($0 as? AuthenticationError)?.code == .keysUnavailable
-        }
-        #expect { _ = try authenticator.lookAgain(after: unknown, on: loop) } throws: {
-            ($0 as? AuthenticationError)?.code == .unknownKey
-        }
     }
 
     @Test(

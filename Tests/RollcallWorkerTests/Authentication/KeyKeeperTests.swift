@@ -4,8 +4,6 @@ import Crypto
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
-import NIOCore
-import NIOPosix
 import RollcallModel
 import TestSupport
 import Testing
@@ -93,11 +91,8 @@ struct KeyKeeperTests {
         try await withKeeper(fetch: fetch) { keeper in
             try await eventually("the first response is used") { knows(keeper, "1") }
             text.withLockedValue { $0 = set("2") }
-            let loop = MultiThreadedEventLoopGroup.singleton.next()
-            let waits = (0..<500).compactMap { _ in keeper.lookAgain(on: loop) }
-            #expect(waits.count == 500)
-            for wait in waits { try await wait.get() }
-            #expect(knows(keeper, "2"))
+            for _ in 0..<500 { keeper.look() }
+            try await eventually("the second is used") { knows(keeper, "2") }
             let times = asked.withLockedValue { $0 }
             #expect(times.count == 2)
             #expect(times[1] - times[0] >= KeyKeeper.pause)
@@ -129,14 +124,14 @@ struct KeyKeeperTests {
             let forged = try token(#"{"alg":"ES256"}"#, by: named)
             #expect(refusal(forged, keeper)?.code == .badSignature)
             text.withLockedValue { $0 = new }
-            try await keeper.lookAgain(on: MultiThreadedEventLoopGroup.singleton.next())?.get()
-            #expect(refusal(fresh, keeper) == nil)
+            keeper.look()
+            try await eventually("the new key is fetched") { refusal(fresh, keeper) == nil }
             let stolen = try token(#"{"alg":"ES256","kid":"n"}"#, by: P256.Signing.PrivateKey())
             #expect(refusal(stolen, keeper)?.code == .badSignature)
         }
     }
 
-    @Test("a token that arrives during a request waits for the next answer, since this one may be older than its key")
+    @Test("a token that arrives during a request causes another, since this answer may be older than its key")
     func duringAFetch() async throws {
         let answers = NIOLockedValueBox([set("2"), set("1")])
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
@@ -149,29 +144,10 @@ struct KeyKeeperTests {
         }
         try await withKeeper(fetch: fetch) { keeper in
             try await eventually("the first request is in progress") { asked.contains("asked") }
-            let wait = try #require(keeper.lookAgain(on: MultiThreadedEventLoopGroup.singleton.next()))
+            keeper.look()
             open.finish()
-            try await wait.get()
-            #expect(knows(keeper, "2") && asked.count("asked") == 2)
-        }
-    }
-
-    @Test("the number of tokens that wait for keys is limited")
-    func bounded() async throws {
-        let asked = Journal()
-        let fetch: KeyKeeper.Fetch = {
-            asked.note("asked")
-            try await Task.sleep(for: .seconds(60))
-            return []
-        }
-        try await withKeeper(fetch: fetch) { keeper in
-            let loop = MultiThreadedEventLoopGroup.singleton.next()
-            try await eventually("it runs") { keeper.lookAgain(on: loop) != nil }
-            try await eventually("a request is in progress") { asked.contains("asked") }
-            // The first may wait for the answer to the current request, and all others for the next one.
-            var waiting = 1
-            while keeper.lookAgain(on: loop) != nil { waiting += 1 }
-            #expect((KeyKeeper.mostWaiting...KeyKeeper.mostWaiting + 1).contains(waiting))
+            try await eventually("the answer to the second is used") { knows(keeper, "2") }
+            #expect(asked.count("asked") == 2)
         }
     }
 
@@ -186,9 +162,9 @@ struct KeyKeeperTests {
         try await withKeeper(fetch: fetch) { keeper in
             try await eventually("the first response is used") { knows(keeper, "1") }
             #expect(!keeper.isInTheDark)
-            try await keeper.lookAgain(on: MultiThreadedEventLoopGroup.singleton.next())?.get()
+            keeper.look()
+            try await eventually("the second request has failed") { keeper.isInTheDark }
             #expect(knows(keeper, "1"))
-            #expect(keeper.isInTheDark)
             #expect(log.all.contains { $0.contains("source=auth.jwks_url") && $0.contains("Away") })
         }
     }

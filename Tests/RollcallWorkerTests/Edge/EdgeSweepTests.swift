@@ -100,18 +100,14 @@ struct EdgeSweepTests {
         #expect(try line.sent() == Array(repeating: 0x89, count: 5))
     }
 
-    @Test("pings are answered, but not all of a flood")
+    @Test("each ping is answered")
     func pongs() throws {
         let line = try Line()
         for _ in 0..<1000 {
             try line.receive(.ping("p"))
         }
         line.eventLoop.run()
-        #expect(try line.sent() == Array(repeating: 0x8A, count: Int(FrameAllowance.pongs)))
-        line.eventLoop.advanceTime(by: .seconds(2))
-        try line.receive(.ping("p"))
-        line.eventLoop.run()
-        #expect(try line.sent().filter { $0 != 0x89 } == [0x8A])
+        #expect(try line.sent() == Array(repeating: 0x8A, count: 1000))
         #expect(line.channel.isActive)
     }
 

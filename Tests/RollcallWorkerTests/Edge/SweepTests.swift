@@ -1,4 +1,4 @@
-// The values behind the sweep: the loop's time, the order of pings, and how many pongs a client gets.
+// The values behind the sweep: the loop's time, the order of pings, and how many frames a client may send.
 
 import NIOCore
 import TestSupport
@@ -86,13 +86,11 @@ struct PingRotaTests {
 
 @Suite("Frames that complete no message")
 struct FrameAllowanceTests {
-    @Test("are limited per second, pongs more strictly")
+    @Test("are limited per second")
     func rate() {
         var allowance = FrameAllowance()
         for awake in [Duration.milliseconds(900), .milliseconds(1000)] {
-            let pongs = (0..<100).filter { _ in allowance.takePong(at: awake) }
-            #expect(pongs.count == Int(FrameAllowance.pongs))
-            let frames = (0..<65_535).filter { _ in allowance.takeFrame(at: awake) }
+            let frames = (0..<65_535).filter { _ in allowance.take(at: awake) }
             #expect(frames.count == Int(FrameAllowance.frames))
         }
     }
