@@ -8,9 +8,10 @@ public enum LeaseNews: Hashable, Sendable {
     /// A new incarnation holds a lease.
     case began(Incarnation, isFirst: Bool, LeaseSnapshot, until: Timestamp, clock: RedisClock)
     /// The lease was renewed. After a gap, shards treat Redis as having been away.
-    case renewed(LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool)
-    /// Redis answers and refuses writes. Sent for each heartbeat that is refused for this reason, until one succeeds.
-    case writesRefused
+    case renewed(Incarnation, LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool)
+    /// There is a connection, but two heartbeats in a row or more got no reply or an error, for example because Redis
+    /// refuses writes. Sent for each further one, until one succeeds.
+    case heartbeatsFail
     /// Redis is unreachable, or the lease may be lost.
     case lost
 }
@@ -66,27 +67,13 @@ public struct LeaseCoordinator: Sendable {
         keeper.heartbeatDue(at: now).map { [.beat($0)] } ?? []
     }
 
-    /// Why a heartbeat failed.
-    public enum HeartbeatFailure: Error, Hashable, Sendable {
-        /// No reply will come. The next heartbeat asks again.
-        case noReply
-        /// Redis replied with an error. `takesNoWrites` is whether that says that Redis accepts no writes at all.
-        case refused(takesNoWrites: Bool)
-    }
-
-    /// Handles the result of a heartbeat.
+    /// Handles the result of a heartbeat, an error whether it is Redis's or that of the connection.
     public mutating func heartbeatReplied(
-        _ beat: LeaseKeeper.Beat, _ reply: Result<LeaseSnapshot, HeartbeatFailure>, at now: Instant
+        _ beat: LeaseKeeper.Beat, _ reply: Result<LeaseSnapshot, some Error>, at now: Instant
     ) -> [Action] {
         switch reply {
-        case .success(let snapshot):
-            return heartbeatAnswered(beat, snapshot, at: now)
-        case .failure(.noReply):
-            keeper.heartbeatFailed(beat)
-            return []
-        case .failure(.refused(let takesNoWrites)):
-            let isNews = keeper.heartbeatRefused(beat, isOfWrites: takesNoWrites, at: now)
-            return isNews ? [.tell(.writesRefused)] : []
+        case .success(let snapshot): heartbeatAnswered(beat, snapshot, at: now)
+        case .failure: keeper.heartbeatFailed(beat) ? [.tell(.heartbeatsFail)] : []
         }
     }
 
@@ -100,12 +87,13 @@ public struct LeaseCoordinator: Sendable {
             own = (own + [incarnation]).suffix(Self.mostOwn)
             let news = LeaseNews.began(incarnation, isFirst: isFirst, snapshot, until: keeper.until, clock: clock)
             return [.hear(incarnation), .tell(news)]
-        case .renewed(let sent, let afterGap):
+        case .renewed(let incarnation, let sent, let afterGap):
             let clock =
                 clock?.corrected(by: snapshot.time, sent: sent, at: now)
                 ?? RedisClock(time: snapshot.time, sent: sent)
             self.clock = clock
-            let news = LeaseNews.renewed(snapshot, until: keeper.until, clock: clock, afterGap: afterGap)
+            let news = LeaseNews.renewed(
+                incarnation, snapshot, until: keeper.until, clock: clock, afterGap: afterGap)
             return [.tell(news)] + sweep(snapshot, at: now)
         case .lost:
             return [.tell(.lost)] + beatDue(at: now)

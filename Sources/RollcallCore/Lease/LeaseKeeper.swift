@@ -20,7 +20,7 @@ public struct LeaseKeeper: Sendable {
         /// first incarnation of the process.
         case began(Incarnation, isFirst: Bool, sent: Instant)
         /// The lease was renewed. After a gap, other workers may have been unable to renew theirs as well.
-        case renewed(sent: Instant, afterGap: Bool)
+        case renewed(Incarnation, sent: Instant, afterGap: Bool)
         /// The lease was lost. The worker claims a new one at once.
         case lost
         /// The claim was refused, or the reply belongs to a heartbeat of an earlier incarnation.
@@ -47,13 +47,11 @@ public struct LeaseKeeper: Sendable {
     private var lastRenewed: Instant?
     /// The Redis time in the last reply, and when its request was sent.
     private var lastHeard: (time: Timestamp, sent: Instant)?
-    /// Consecutive heartbeats that Redis refused because it accepts no writes.
-    private var refusals = 0
-    /// Whether Redis refused the last heartbeat, for any reason.
-    private var wasRefused = false
+    /// Consecutive heartbeats that got no reply or an error.
+    private var failures = 0
 
-    /// The number of consecutive refusals after which Redis counts as refusing writes.
-    static let fewRefusals = 2
+    /// The number of consecutive failures after which an outage begins.
+    static let fewFailures = 2
 
     /// The write deadline, by Redis time: later writes of this worker's sessions have no effect.
     public private(set) var until = Timestamp(milliseconds: 0)
@@ -88,9 +86,9 @@ public struct LeaseKeeper: Sendable {
         return now - steadySince >= RecoveryDelay.judging(lease: lease)
     }
 
-    /// The time from one heartbeat to the next. It is shorter while Redis refuses heartbeats: after the first one that
-    /// succeeds, it takes more than a second until all sessions are written.
-    public var pause: Duration { wasRefused ? min(heartbeat, .milliseconds(500)) : heartbeat }
+    /// The time from one heartbeat to the next. It is shorter while heartbeats fail: after the first one that succeeds, it
+    /// takes more than a second until all sessions are written.
+    public var pause: Duration { failures > 0 ? min(heartbeat, .milliseconds(500)) : heartbeat }
 
     /// Returns the heartbeat that is due; `nil` while one is in flight, or after the lease was ended.
     public mutating func heartbeatDue(at now: Instant) -> Beat? {
@@ -112,8 +110,7 @@ public struct LeaseKeeper: Sendable {
         guard let awaiting, awaiting.beat == beat else { return .nothing }
         let sent = awaiting.sent
         self.awaiting = nil
-        refusals = 0
-        wasRefused = false
+        failures = 0
         switch (state, beat) {
         case (.beginning(let incarnation), .begin(let asked)) where snapshot.held && asked == incarnation:
             _ = renewed(time: snapshot.time, sent: sent, at: now)
@@ -121,7 +118,8 @@ public struct LeaseKeeper: Sendable {
             defer { isFirst = false }
             return .began(incarnation, isFirst: isFirst, sent: sent)
         case (.held(let incarnation), .renew(let asked)) where snapshot.held && asked == incarnation:
-            return .renewed(sent: sent, afterGap: renewed(time: snapshot.time, sent: sent, at: now))
+            return .renewed(
+                incarnation, sent: sent, afterGap: renewed(time: snapshot.time, sent: sent, at: now))
         case (.beginning, _):
             // Does not retry at once: a Redis that refuses every claim would be asked in a tight loop.
             redisChanged(using: &random)
@@ -134,28 +132,14 @@ public struct LeaseKeeper: Sendable {
         }
     }
 
-    /// Handles a heartbeat that gets no reply. The next heartbeat asks again.
-    public mutating func heartbeatFailed(_ beat: Beat) {
-        if awaiting?.beat == beat { awaiting = nil }
-    }
-
-    /// Handles an error reply to a heartbeat. The next heartbeat asks again.
+    /// Handles a heartbeat that got no reply or an error. The next heartbeat asks again.
     ///
-    /// - Parameter isOfWrites: whether the error says that Redis accepts no writes at all.
-    /// - Returns: whether Redis now counts as refusing writes: after two such errors in a row, or, while a lease is
-    ///   held, after any error once a full lease has passed since the last renewal.
-    public mutating func heartbeatRefused(_ beat: Beat, isOfWrites: Bool, at now: Instant) -> Bool {
+    /// - Returns: whether two in a row have failed.
+    public mutating func heartbeatFailed(_ beat: Beat) -> Bool {
         guard awaiting?.beat == beat else { return false }
         awaiting = nil
-        refusals = isOfWrites ? refusals + 1 : 0
-        wasRefused = true
-        switch state {
-        case .beginning: return refusals >= Self.fewRefusals
-        case .held:
-            let hasPassed = lastRenewed.map { now - $0 >= lease } ?? false
-            return hasPassed || refusals >= Self.fewRefusals
-        case .ended: return false
-        }
+        failures += 1
+        return failures >= Self.fewFailures
     }
 
     /// Starts over with a new incarnation after a lost connection or a change of the primary. Redis may have lost
@@ -163,8 +147,7 @@ public struct LeaseKeeper: Sendable {
     public mutating func redisChanged(using random: inout some RandomNumberGenerator) {
         guard state != .ended else { return }
         awaiting = nil
-        refusals = 0
-        wasRefused = false
+        failures = 0
         steadySince = nil
         lastRenewed = nil
         lastHeard = nil

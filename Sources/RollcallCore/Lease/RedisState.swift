@@ -6,8 +6,8 @@ internal import RollcallModel
 struct RedisState: Sendable {
     /// What a heartbeat that renewed the lease has shown.
     struct Renewal: Hashable, Sendable {
-        /// Whether Redis refused writes until now.
-        var refusedWrites: Bool
+        /// Whether heartbeats failed until now, and nothing was written.
+        var resumesWrites: Bool
         /// Whether this counts as the end of an outage.
         var endsOutage: Bool
         /// Whether a worker that was alive before is dead, and no outage explains it.
@@ -21,7 +21,10 @@ struct RedisState: Sendable {
         case settled
     }
 
-    private(set) var access = RedisAccess.unavailable
+    /// The lease, under which sessions are written until its end; `nil` while the worker holds none or heartbeats fail.
+    private(set) var held: (incarnation: Incarnation, until: Timestamp)?
+    /// Whether there is a connection, as far as heartbeats show: the lease was not lost since, or they were refused.
+    private(set) var answersReads = false
     private(set) var clock: RedisClock
     /// The worker's name in `welcome`: that of its latest incarnation, also while Redis is away.
     private(set) var workerName: ByteString
@@ -44,12 +47,10 @@ struct RedisState: Sendable {
     }
 
     /// The incarnation under which sessions are written; `nil` while nothing can be written.
-    var incarnation: Incarnation? { access.incarnation }
+    var incarnation: Incarnation? { held?.incarnation }
 
-    /// Whether the worker holds a lease and Redis accepts its writes.
-    var takesWrites: Bool { incarnation != nil }
-
-    var answersReads: Bool { access.answersReads }
+    /// Whether the worker holds a lease and its heartbeats succeed.
+    var takesWrites: Bool { held != nil }
 
     /// The last outage, until it is settled.
     var outage: Outage? { recovery.outage }
@@ -84,7 +85,8 @@ struct RedisState: Sendable {
         // Uses the earlier of the old clock and the new one, which may have been set back together with the leases.
         let lastBeat = lastHeartbeat.map { min(time(at: $0), clock.time(at: $0)) }
         let former = Incarnation(name: workerName)
-        access = .writable(incarnation, until: until)
+        held = (incarnation, until)
+        answersReads = true
         workerName = incarnation.name
         self.clock = clock
         eventReset = snapshot.reset
@@ -102,32 +104,35 @@ struct RedisState: Sendable {
 
     /// Handles a heartbeat that renewed the lease.
     mutating func leaseRenewed(
-        _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
+        of incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
     ) -> Renewal {
         self.clock = clock
-        let refusedWrites = access.renewed(until: until)
+        let resumesWrites = held == nil
+        held = (incarnation, until)
         heartbeatCount += 1
         lastHeartbeat = now
-        let endsOutage = afterGap || refusedWrites
+        let endsOutage = afterGap || resumesWrites
         if endsOutage { outageOccurred(at: now) }
         let hasLostWorker = leases.read(snapshot) && outage == nil
-        return Renewal(refusedWrites: refusedWrites, endsOutage: endsOutage, hasLostWorker: hasLostWorker)
+        return Renewal(resumesWrites: resumesWrites, endsOutage: endsOutage, hasLostWorker: hasLostWorker)
     }
 
     /// Handles that Redis is unreachable or the lease may be lost.
     mutating func lost() {
-        access = .unavailable
+        held = nil
+        answersReads = false
     }
 
-    /// Handles that Redis answers but refuses heartbeats because it accepts no writes. That is the beginning of an
-    /// outage: no worker can renew its lease.
+    /// Handles that two heartbeats in a row have failed. That is the beginning of an outage: other workers may be unable to
+    /// renew their leases as well.
     ///
-    /// - Returns: whether it accepted writes, or was unavailable, until now; and whether it was unavailable.
-    mutating func writesRefused(at now: Instant) -> (isNew: Bool, wasUnavailable: Bool) {
-        let isNew = !access.refusesWrites
-        let wasUnavailable = access.refusedWrites()
+    /// - Returns: whether it is news, and whether Redis was away until now.
+    mutating func heartbeatsFail(at now: Instant) -> (isNew: Bool, wasAway: Bool) {
+        let (isNew, wasAway) = (held != nil || !answersReads, !answersReads)
+        held = nil
+        answersReads = true
         if isNew { outageOccurred(since: lastHeartbeat.map { time(at: $0) }, at: now) }
-        return (isNew, wasUnavailable)
+        return (isNew, wasAway)
     }
 
     /// Ends the outage once all workers have had time to write their sessions again. While heartbeats fail, other

@@ -72,7 +72,7 @@ extension Shard {
             forget(key)
             return
         }
-        guard case .writable(let incarnation, let until) = redis.access else { return }
+        guard let (incarnation, until) = redis.held else { return }
         if recorder.owesRemoval, recorder.state == nil, isBack(recorder.name) {
             // The next heartbeat tries again. By then the newer session is written and has taken the device over.
             repairs.retryLater(key)

@@ -33,19 +33,20 @@ extension Shard {
     /// - Parameter afterGap: whether more than two heartbeats had passed. Other workers may have lost their leases, so
     ///   this is handled as if Redis had been away.
     package mutating func leaseRenewed(
-        _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
+        of incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
     ) -> [ShardAction] {
-        let renewal = redis.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
+        let renewal = redis.leaseRenewed(
+            of: incarnation, snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
         if renewal.endsOutage { remindOfSettling() }
         if renewal.hasLostWorker { reads.insert(watches.keys) }
         reads.retryFailed()
         let blocked = repairs.takeBlocked()
-        // No session was written while Redis refused writes, even if none of its steps failed.
-        for key in renewal.refusedWrites ? sessions.keys : blocked {
+        // No session was written while heartbeats failed, even if none of its steps failed.
+        for key in renewal.resumesWrites ? sessions.keys : blocked {
             sessions.change(key) { $0.recorder?.retry() }
             // The device may be back at another worker, which can write it only now. A removal therefore waits for the
             // next heartbeat.
-            if renewal.refusedWrites, sessions.read(key, { $0.phase == .ending }) == true {
+            if renewal.resumesWrites, sessions.read(key, { $0.phase == .ending }) == true {
                 repairs.retryLater(key)
             } else {
                 advance(key, at: now)
@@ -65,12 +66,11 @@ extension Shard {
         return take()
     }
 
-    /// Handles that Redis answers but refuses heartbeats because it accepts no writes. Nothing is written until a
-    /// heartbeat succeeds. Reads go on under the rules of an outage: no worker can renew its lease, so an expired lease
-    /// does not mean that a worker is dead.
-    package mutating func writesRefused(at now: Instant) -> [ShardAction] {
-        let (isNew, wasUnavailable) = redis.writesRefused(at: now)
-        if wasUnavailable { readAllAgain(authoritatively: false) }
+    /// Handles that two heartbeats in a row have failed. Nothing is written until one succeeds. Reads go on under the rules
+    /// of an outage: no worker may be able to renew its lease, so an expired lease does not mean that a worker is dead.
+    package mutating func heartbeatsFail(at now: Instant) -> [ShardAction] {
+        let (isNew, wasAway) = redis.heartbeatsFail(at: now)
+        if wasAway { readAllAgain(authoritatively: false) }
         if isNew {
             remindOfSettling()
             for key in sessions.keys { listenUnlessRevoked(key, at: now) }

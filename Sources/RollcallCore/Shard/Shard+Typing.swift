@@ -142,7 +142,6 @@ extension Shard {
     }
 
     mutating func answerUnavailable(_ key: SessionKey, id: MessageID?) {
-        let reason = redis.access.refusesWrites ? "Redis refuses writes" : "Redis is away"
-        answer(key, .unavailable, id: id, "\(reason); try again in a moment")
+        answer(key, .unavailable, id: id, "Redis is away or takes no writes; try again in a moment")
     }
 }

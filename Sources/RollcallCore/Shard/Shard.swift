@@ -69,7 +69,7 @@ public struct Shard: Sendable {
         redis.recovery.rest(at: now)
     }
 
-    /// Whether the worker holds a lease and Redis accepts its writes.
+    /// Whether the worker holds a lease and its heartbeats succeed.
     public var takesWrites: Bool { redis.takesWrites }
 
     /// Whether Redis answers reads. It may refuse writes.

@@ -139,9 +139,10 @@ extension ShardShell {
             switch news {
             case .began(let incarnation, let isFirst, let snapshot, let until, let clock):
                 shard.incarnationBegan(incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: now)
-            case .renewed(let snapshot, let until, let clock, let afterGap):
-                shard.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
-            case .writesRefused: shard.writesRefused(at: now)
+            case .renewed(let incarnation, let snapshot, let until, let clock, let afterGap):
+                shard.leaseRenewed(
+                    of: incarnation, snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
+            case .heartbeatsFail: shard.heartbeatsFail(at: now)
             case .lost: shard.redisLost(at: now)
             }
         }

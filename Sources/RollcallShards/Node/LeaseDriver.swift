@@ -36,7 +36,7 @@ final class LeaseDriver {
     private var isDraining = false
     /// Why the last failed heartbeat failed.
     private(set) var refusal: RedisError?
-    /// Whether Redis answers but refuses writes.
+    /// Whether there is a connection and heartbeats fail, most often because Redis refuses writes.
     private var refusesWrites = false
     /// Failed heartbeats while Redis refuses them.
     private var complaint = RepeatedProblem()
@@ -290,7 +290,7 @@ final class LeaseDriver {
                 refusal = error
                 if error.isDenied { denied(error) }
                 complain(of: error)
-                carryOut(coordinator.heartbeatReplied(beat, .failure(.init(error)), at: driver.now))
+                carryOut(coordinator.heartbeatReplied(beat, .failure(error) as Result, at: driver.now))
             }
         }
     }
@@ -304,17 +304,12 @@ final class LeaseDriver {
     private func noted(_ news: LeaseNews) {
         let before = refusesWrites
         switch news {
-        case .writesRefused: refusesWrites = true
+        case .heartbeatsFail: refusesWrites = true
         case .began, .renewed, .lost: refusesWrites = false
         }
         guard refusesWrites != before else { return }
         if refusesWrites {
-            let metadata: Logger.Metadata = ["reason": "\(refusal.map { "\($0)" } ?? "")"]
-            if refusal?.refusesWrites == true {
-                logger.warning("Redis refuses writes", metadata: metadata)
-            } else {
-                logger.warning("Redis refuses what this worker asks", metadata: metadata)
-            }
+            logger.warning("Redis refuses writes", metadata: ["reason": "\(refusal.map { "\($0)" } ?? "")"])
         } else if case .lost = news {
             // The next event is logged: a new lease, or the reason why there is none.
         } else {
@@ -331,7 +326,8 @@ final class LeaseDriver {
 
     private func answered(_ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot) {
         let before = coordinator.incarnation
-        let actions = coordinator.heartbeatReplied(beat, .success(snapshot), at: driver.now)
+        let actions = coordinator.heartbeatReplied(
+            beat, .success(snapshot) as Result<_, RedisError>, at: driver.now)
         complaint.ended()
         loss.ended()
         if snapshot.held { tally.acknowledged = .now() } else { tally.heartbeatsFailed += 1 }
@@ -360,15 +356,6 @@ final class LeaseDriver {
             let gone = (try? result.get()) ?? nil
             tally.sweptDevices += gone ?? 0
             carryOut(coordinator.sweepReplied(dead, isDone: gone != nil))
-        }
-    }
-}
-
-extension LeaseCoordinator.HeartbeatFailure {
-    fileprivate init(_ error: RedisError) {
-        switch error.code {
-        case .server: self = .refused(takesNoWrites: error.refusesWrites)
-        default: self = .noReply
         }
     }
 }

@@ -149,13 +149,13 @@ package final class Node: Sendable {
         switch news {
         case .began(let incarnation, _, _, _, _): state.withLockedValue { $0.began(incarnation, at: .now) }
         case .renewed: state.withLockedValue { $0.renewed(at: .now) }
-        case .writesRefused: state.withLockedValue { $0.writesRefused() }
+        case .heartbeatsFail: state.withLockedValue { $0.heartbeatsFail() }
         case .lost: state.withLockedValue { $0.lost() }
         }
         for shard in shards.withLockedValue({ $0 }) {
             shard.eventLoop.execute { shard.value.told(news) }
         }
-        if case .renewed(let snapshot, _, _, _) = news, let incarnation { look(for: incarnation, in: snapshot) }
+        if case .renewed(let incarnation, let snapshot, _, _, _) = news { look(for: incarnation, in: snapshot) }
         guard case .began = news else { return }
         started.withLockedValue { $0 }?.succeed()
     }

@@ -8,7 +8,7 @@ internal import RollcallModel
 enum RedisState: Sendable {
     /// Redis cannot be reached, or has not granted a new lease yet.
     case away
-    /// Redis answers reads but refuses writes.
+    /// There is a connection, and heartbeats fail: most often, Redis answers reads and refuses writes.
     case refusesWrites
     case holdsLease
 }
@@ -42,7 +42,7 @@ struct Readiness: Sendable {
         heard = now
     }
 
-    mutating func writesRefused() {
+    mutating func heartbeatsFail() {
         redis = .refusesWrites
     }
 

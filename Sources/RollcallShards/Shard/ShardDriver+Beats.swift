@@ -8,8 +8,8 @@ extension ShardDriver {
     func told(_ news: LeaseNews) {
         if case .began(let incarnation, _, _, _, _) = news { hear(incarnation) }
         shell.told(news)
-        guard case .renewed(let snapshot, _, _, _) = news, !commands.isSpread, let incarnation = split?.incarnation,
-            let end = snapshot.leases[incarnation]
+        guard case .renewed(let incarnation, let snapshot, _, _, _) = news, !commands.isSpread,
+            split?.incarnation == incarnation, let end = snapshot.leases[incarnation]
         else { return }
         store.look(for: incarnation, until: end) { [weak self] isFound in
             guard self?.split?.incarnation == incarnation, self?.split?.leaseRead(isFound: isFound) == true else {

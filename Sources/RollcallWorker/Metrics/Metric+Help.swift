@@ -51,7 +51,7 @@ extension Metric {
         case .sweptDevices: "Devices taken offline because their worker's lease had ended and they had not reconnected."
         case .redisUp: "Whether the connection for heartbeats is open."
         case .redisRefusesWrites:
-            "Whether Redis answers but refuses writes (such as MISCONF), or refused heartbeats for a whole lease."
+            "Whether there is a connection but the last two heartbeats or more failed: Redis refuses writes (such as MISCONF)."
         case .redisConnections: "Open connections to Redis, by purpose."
         case .redisConnects: "Connections to Redis that were established, by purpose."
         case .redisCommands: "Commands sent to Redis."

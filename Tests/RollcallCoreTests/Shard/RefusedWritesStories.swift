@@ -145,7 +145,7 @@ import Testing
         stage.redisGoes()
         stage.say(.join("c", presence: false), id: "j", on: bob)
         stage.say(.watch(["alice"]), id: "w", on: bob)
-        stage.event { $0.writesRefused(at: $1) }
+        stage.event { $0.heartbeatsFail(at: $1) }
         stage.confirmAndAnswerReads()
         #expect(Set(stage.heard(by: bob).acks) == ["j", "w"])
     }

@@ -147,7 +147,7 @@ final class Stage {
     /// Redis refuses writes from now on; two heartbeats have told.
     func redisRefusesWrites() {
         refusesWrites = true
-        tell(.writesRefused)
+        tell(.heartbeatsFail)
     }
 
     /// Redis takes writes again.
@@ -192,11 +192,11 @@ final class Stage {
     }
 
     func heartbeat(afterGap: Bool = false) {
-        guard incarnation != nil else { return }
-        guard !refusesWrites else { return tell(.writesRefused) }
+        guard let incarnation else { return }
+        guard !refusesWrites else { return tell(.heartbeatsFail) }
         let snapshot = leases
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
-        tell(.renewed(snapshot, until: until, clock: clock, afterGap: afterGap))
+        tell(.renewed(incarnation, snapshot, until: until, clock: clock, afterGap: afterGap))
     }
 
     /// Every lease as Redis has it.

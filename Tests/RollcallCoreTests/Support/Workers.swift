@@ -119,8 +119,10 @@ struct Workers {
         switch beat {
         case .begin(let new):
             event(worker) { $0.incarnationBegan(new, isFirst: true, snapshot, until: until, clock: clock, at: $1) }
-        case .renew, .end:
-            event(worker) { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: false, at: $1) }
+        case .renew(let own), .end(let own, _):
+            event(worker) {
+                $0.leaseRenewed(of: own, snapshot, until: until, clock: clock, afterGap: false, at: $1)
+            }
         }
     }
 

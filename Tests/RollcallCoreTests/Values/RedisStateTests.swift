@@ -39,7 +39,7 @@ import Testing
         at moment: Duration, ahead: Int64 = 1000, leases: [Incarnation: Timestamp] = [:], afterGap: Bool = false
     ) -> RedisState.Renewal {
         state.leaseRenewed(
-            snapshot(moment, ahead: ahead, leases), until: Self.time(moment + .seconds(4)),
+            of: Incarnation(name: state.workerName), snapshot(moment, ahead: ahead, leases), until: Self.time(moment + .seconds(4)),
             clock: Self.clock(moment, ahead: ahead), afterGap: afterGap, at: at(moment))
     }
 
@@ -84,26 +84,26 @@ import Testing
             state.outage == Outage(settles: at(.seconds(16)), lastBeat: redis(1000), startingUntil: at(.seconds(5))))
     }
 
-    @Test("refused writes are an outage that begins with the first refusal")
+    @Test("while heartbeats fail, nothing is written, everything is read, and an outage goes on")
     mutating func refused() {
         begin(w1, at: .zero)
-        let first = state.writesRefused(at: at(.seconds(2)))
-        #expect(first.isNew && !first.wasUnavailable)
-        #expect(!state.takesWrites && state.answersReads && state.access.refusesWrites)
-        let second = state.writesRefused(at: at(.seconds(3)))
+        let first = state.heartbeatsFail(at: at(.seconds(2)))
+        #expect(first.isNew && !first.wasAway)
+        #expect(!state.takesWrites && state.answersReads && state.incarnation == nil)
+        let second = state.heartbeatsFail(at: at(.seconds(3)))
         #expect(!second.isNew && state.outage?.settles == at(.seconds(7)))
         let renewal = renew(at: .seconds(4))
-        #expect(renewal.refusedWrites && renewal.endsOutage && state.incarnation == w1)
+        #expect(renewal.resumesWrites && renewal.endsOutage && state.incarnation == w1)
         #expect(state.outage?.settles == at(.seconds(9)))
         state.lost()
-        let third = state.writesRefused(at: at(.seconds(5)))
-        #expect(third.isNew && third.wasUnavailable && state.answersReads)
+        let third = state.heartbeatsFail(at: at(.seconds(5)))
+        #expect(third.isNew && third.wasAway && state.answersReads)
     }
 
     /// A worker that starts while Redis refuses writes.
     @Test("an outage before the first lease settles first, then the worker counts as just started")
     mutating func refusedAtFirst() {
-        _ = state.writesRefused(at: at(.zero))
+        _ = state.heartbeatsFail(at: at(.zero))
         begin(w1, at: .seconds(4))
         #expect(state.recovery.rest(at: at(.seconds(4))) == .seconds(1))
         #expect(state.settlingDue(at: at(.seconds(5))) == .settled)

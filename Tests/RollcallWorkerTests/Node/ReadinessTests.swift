@@ -34,7 +34,7 @@ import Testing
     func refusedWrites() {
         var readiness = readiness
         readiness.began(incarnation, at: start)
-        readiness.writesRefused()
+        readiness.heartbeatsFail()
         #expect(readiness.isReady(at: start + .seconds(30)) && !readiness.holdsLease)
         #expect(!readiness.isReady(at: start + .seconds(31)))
         readiness.renewed(at: start + .seconds(32))

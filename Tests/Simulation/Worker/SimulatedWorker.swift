@@ -170,11 +170,7 @@ final class SimulatedWorker {
 
     private func send(_ beat: LeaseKeeper.Beat) {
         store.heartbeat(beat) { [self] result in
-            let reply = result.mapError { failure in
-                failure.refusal.map { .refused(takesNoWrites: $0 == .noWrites) }
-                    ?? LeaseCoordinator.HeartbeatFailure.noReply
-            }
-            carryOut(coordinator.heartbeatReplied(beat, reply, at: process.now))
+            carryOut(coordinator.heartbeatReplied(beat, result, at: process.now))
         }
     }
 
