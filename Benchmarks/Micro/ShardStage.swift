@@ -55,7 +55,7 @@ final class ShardStage {
         case .authenticate(let key, let token, _, let id):
             shard.authenticated(key, user: try! UserID(token), device: "phone", id: id, at: now)
         case .subscribe(let topic): shard.subscribed(topic, at: now)
-        case .store(let request): redis.reply(to: request)(&shard, now)
+        case .store(let request): redis.reply(to: request)(shard, now)
         }
     }
 

@@ -40,7 +40,7 @@ extension TwinRedis {
 
 extension StoreQuestion {
     fileprivate func answered(_ answer: Answer) -> ShardEvent {
-        { answered(.success(answer), by: &$0, at: $1) }
+        { answered(.success(answer), by: $0, at: $1) }
     }
 }
 
@@ -52,7 +52,7 @@ extension StoreRequest {
     public var refusal: ShardEvent { failed(.withoutEffect) }
 
     private func failed(_ failure: StoreFailure) -> ShardEvent {
-        { question?.failed(failure, by: &$0, at: $1) ?? [] }
+        { question?.failed(failure, by: $0, at: $1) ?? [] }
     }
 }
 

@@ -104,7 +104,8 @@ struct RedisState: Sendable {
 
     /// Handles a heartbeat that renewed the lease.
     mutating func leaseRenewed(
-        of incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
+        of incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool,
+        at now: Instant
     ) -> Renewal {
         self.clock = clock
         let resumesWrites = held == nil

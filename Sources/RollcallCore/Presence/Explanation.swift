@@ -54,8 +54,7 @@ extension Shard {
     /// Explains the presence that readers see of a user.
     public func explanation(of report: UserReport, at now: Instant) -> Explanation {
         let standings = known(at: now).judged(report.workers.standings)
-        let key = watches.key(of: report.record.user)
-        let reading = reading(of: report.record, standings, of: key, isAuthoritative: false)
+        let reading = reading(of: report.record, standings)
         let devices = report.record.devices.map { device, record in
             let worker = report.workers.workers.first { $0.incarnation == record.incarnation }
             return Explanation.Device(

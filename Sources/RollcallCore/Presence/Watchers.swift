@@ -3,8 +3,8 @@
 
 /// Sessions, each with its number of reasons to watch. Nearly all sessions have one reason, which needs no extra
 /// memory.
-struct Watchers: Sendable {
-    private var sessions = IndexedSet<Session>()
+struct Watchers {
+    private var sessions = IndexedSet<SessionKey>()
     /// The number of additional reasons, for sessions with more than one.
     private var further: [SessionKey: Int] = [:]
 

@@ -6,14 +6,14 @@ internal import RollcallModel
 /// The subjects whose current state a session still has to be sent, in order.
 ///
 /// Snapshots wait here until they are known. While the connection is backed up, snapshots and changes both wait.
-struct PendingUpdates: Sendable {
-    enum Subject: Hashable, Sendable {
-        case user(WatchKey)
+struct PendingUpdates {
+    enum Subject: Hashable {
+        case user(Watch)
         case room(RoomKey)
         case members(RoomKey)
     }
 
-    struct Update: Hashable, Sendable {
+    struct Update: Hashable {
         var subject: Subject
         /// The user's presence that the session saw before a change it missed; `nil` if the state must be sent in any
         /// case.

@@ -3,7 +3,7 @@
 internal import RollcallModel
 
 /// A session of a shard, from its connection to the last write for its device.
-public struct Session: Sendable {
+public struct Session {
     enum Phase: Hashable, Sendable {
         /// Connected; no hello yet.
         case greeting

@@ -3,7 +3,7 @@
 
 internal import RollcallModel
 
-struct SessionTable: Sendable {
+struct SessionTable {
     private var slots = SlotMap<Session>()
     private var keysByID: [SessionID: SessionKey] = [:]
     /// The welcomed sessions of each user, in the order of their welcomes.

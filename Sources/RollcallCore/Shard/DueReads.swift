@@ -1,53 +1,56 @@
 // Reads of Redis that are due. They are requested in batches at the end of a tick, each user and room once.
 
-struct DueReads: Sendable {
+struct DueReads {
     /// Users whose channel is confirmed, or whose read is requested again on its confirmation.
-    private var watches: Set<WatchKey> = []
-    /// Users whose read failed; the next heartbeat retries them.
-    private var failed: Set<WatchKey> = []
+    private var watches: Set<Watch> = []
+    /// Users whose next read waits for the next heartbeat.
+    private var waiting: Set<Watch> = []
     /// Rooms with a published change that this version cannot read.
     private var rooms: Set<RoomKey> = []
 
-    var count: Int { watches.count + failed.count + rooms.count }
+    var count: Int { watches.count + waiting.count + rooms.count }
 
     var hasWatches: Bool { !watches.isEmpty }
 
-    mutating func insert(_ watch: WatchKey) {
+    mutating func insert(_ watch: Watch) {
         watches.insert(watch)
     }
 
-    mutating func insert(_ several: [WatchKey]) {
+    mutating func insert(_ several: [Watch]) {
         watches.formUnion(several)
+    }
+
+    mutating func insert(_ watch: Watch, _ next: Watch.NextRead) {
+        switch next {
+        case .none: break
+        case .now: watches.insert(watch)
+        case .withHeartbeat: waiting.insert(watch)
+        }
     }
 
     mutating func insert(_ room: RoomKey) {
         rooms.insert(room)
     }
 
-    /// Schedules a failed read for the next heartbeat.
-    mutating func retryLater(_ watch: WatchKey) {
-        failed.insert(watch)
-    }
-
-    /// Makes all failed reads due.
+    /// Makes those due that waited for the heartbeat.
     mutating func retryFailed() {
-        watches.formUnion(failed)
-        failed = []
+        watches.formUnion(waiting)
+        waiting = []
     }
 
     /// Cancels the reads of a user that is no longer watched.
-    mutating func forget(_ watch: WatchKey) {
+    mutating func forget(_ watch: Watch) {
         watches.remove(watch)
-        failed.remove(watch)
+        waiting.remove(watch)
     }
 
-    /// Removes and returns the users to read, in slot order.
-    mutating func takeWatches() -> [WatchKey] {
+    /// Removes and returns the users to read, by number.
+    mutating func takeWatches() -> [Watch] {
         defer { watches = [] }
-        return watches.sorted { $0.index < $1.index }
+        return watches.sorted { $0.number < $1.number }
     }
 
-    /// Removes and returns the rooms to read, in slot order. Some may have closed since.
+    /// Removes and returns the rooms to read, by number. Some may have closed since.
     mutating func takeRooms() -> [RoomKey] {
         guard !rooms.isEmpty else { return [] }
         defer { rooms = [] }

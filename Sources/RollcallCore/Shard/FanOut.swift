@@ -3,7 +3,7 @@
 
 internal import RollcallModel
 
-struct FanOut: Sendable {
+struct FanOut {
     /// The receivers of a message, by what they get.
     struct Receivers: Hashable, Sendable {
         /// Sessions that get the message.
@@ -15,7 +15,7 @@ struct FanOut: Sendable {
     }
 
     /// What a session is sent at the end of a tick.
-    struct Piece: Hashable, Sendable {
+    struct Piece: Hashable {
         var updates: [PendingUpdates.Update]
         /// Messages to acknowledge after these updates.
         var acks: [MessageID]
@@ -24,9 +24,9 @@ struct FanOut: Sendable {
     }
 
     /// Rooms whose typists have changed.
-    var typing = ChangeQueue<Room>()
+    var typing = ChangeQueue<RoomKey>()
     /// Rooms whose members have changed.
-    var members = ChangeQueue<Room>()
+    var members = ChangeQueue<RoomKey>()
     /// Users whose presence has changed.
     var presence = ChangeQueue<Watch>()
     /// The number of typists last sent to sessions, summed over all rooms.

@@ -1,20 +1,20 @@
 // A set of sessions or watches that may be large: adding or removing one costs the same at any size.
 
 /// Unique keys in a deterministic order: the same events always give the same order.
-struct IndexedSet<Value: Sendable>: Sendable {
+struct IndexedSet<Element: Hashable> {
     private static var few: Int { 64 }
 
-    private(set) var keys: [SlotKey<Value>] = []
+    private(set) var keys: [Element] = []
     /// The index of each key, once there are many. With few keys, a linear search is as fast.
-    private var places: [SlotKey<Value>: Int] = [:]
+    private var places: [Element: Int] = [:]
 
     var isEmpty: Bool { keys.isEmpty }
 
-    func contains(_ key: SlotKey<Value>) -> Bool { place(of: key) != nil }
+    func contains(_ key: Element) -> Bool { place(of: key) != nil }
 
     /// - Returns: false if the key was already present.
     @discardableResult
-    mutating func insert(_ key: SlotKey<Value>) -> Bool {
+    mutating func insert(_ key: Element) -> Bool {
         guard !contains(key) else { return false }
         keys.append(key)
         if !places.isEmpty {
@@ -26,7 +26,7 @@ struct IndexedSet<Value: Sendable>: Sendable {
     }
 
     /// Adds several keys at once, with one reservation of the memory they need.
-    mutating func insert(_ several: [SlotKey<Value>]) {
+    mutating func insert(_ several: [Element]) {
         if several.count > keys.count { keys.reserveCapacity(keys.count + several.count) }
         for key in several { insert(key) }
     }
@@ -35,7 +35,7 @@ struct IndexedSet<Value: Sendable>: Sendable {
     ///
     /// - Returns: false if the key was not present.
     @discardableResult
-    mutating func remove(_ key: SlotKey<Value>) -> Bool {
+    mutating func remove(_ key: Element) -> Bool {
         guard let place = place(of: key) else { return false }
         let last = keys.removeLast()
         places[key] = nil
@@ -45,7 +45,7 @@ struct IndexedSet<Value: Sendable>: Sendable {
         return true
     }
 
-    private func place(of key: SlotKey<Value>) -> Int? {
+    private func place(of key: Element) -> Int? {
         places.isEmpty ? keys.firstIndex(of: key) : places[key]
     }
 }

@@ -1,7 +1,7 @@
 // The rooms and the watched users of a shard: values that have a unique name, and are found by it or by their key.
 
 /// A value of a ``NamedTable``.
-protocol Named: Sendable {
+protocol Named {
     associatedtype Name: Hashable & Sendable
 
     /// The name, which does not change.
@@ -10,7 +10,7 @@ protocol Named: Sendable {
 
 /// Values with unique names. Names are looked up once, when an event names a conversation or a user; everything else
 /// refers to a value by its key.
-struct NamedTable<Value: Named>: Sendable {
+struct NamedTable<Value: Named> {
     typealias Key = SlotKey<Value>
 
     private var slots = SlotMap<Value>()

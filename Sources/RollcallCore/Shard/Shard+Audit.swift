@@ -28,7 +28,7 @@ struct Audit: Hashable, Sendable {
 
 extension Shard {
     /// Handles the records of the sessions that were read.
-    package mutating func audited(
+    package func audited(
         _ sessions: [AuditedSession], _ found: [DeviceStanding], of incarnation: Incarnation, at now: Instant
     ) -> [ShardAction] {
         var current: [(session: SessionKey, user: UserID, agrees: Bool, found: DeviceStanding)] = []
@@ -59,7 +59,7 @@ extension Shard {
     }
 
     /// Handles a failed read. The audit comes round again; a session that waited for it does not wait any longer.
-    package mutating func auditFailed(_ sessions: [AuditedSession], at now: Instant) -> [ShardAction] {
+    package func auditFailed(_ sessions: [AuditedSession], at now: Instant) -> [ShardAction] {
         for audited in sessions { listen(to: audited.session, at: now) }
         return take()
     }
@@ -74,7 +74,7 @@ extension Shard {
     }
 
     /// Requests the records of the next few sessions.
-    mutating func continueAudit(at now: Instant) {
+    func continueAudit(at now: Instant) {
         guard let incarnation = redis.incarnation else { return }
         var batch: [AuditedSession] = []
         let least = settings.isSpread ? ShardSettings.spreadAudit : 0

@@ -20,7 +20,7 @@ extension Shard {
     /// Starts the shutdown: each device is disconnected at a random moment within `spread`.
     ///
     /// - Parameter destinations: addresses of other workers. Each device gets one of them.
-    public mutating func drain(
+    public func drain(
         over spread: Duration, to destinations: [ByteString] = [], at now: Instant
     ) -> [ShardAction] {
         let drain = Drain(ends: now + spread, destinations: destinations)
@@ -38,7 +38,7 @@ extension Shard {
     }
 
     /// Disconnects a device whose moment has come.
-    mutating func sendElsewhere(_ key: SessionKey, at now: Instant) {
+    func sendElsewhere(_ key: SessionKey, at now: Instant) {
         let goodbye = ServerMessage.Goodbye(
             reason: .draining, reconnect: true, after: 0, to: sessions.drawDestination())
         actions.append(.send(.goodbye(goodbye), to: [key]))

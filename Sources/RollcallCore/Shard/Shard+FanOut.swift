@@ -4,7 +4,7 @@
 internal import RollcallModel
 
 extension Shard {
-    mutating func sendTyping(at now: Instant) {
+    func sendTyping(at now: Instant) {
         for key in fanOut.typing.take(settings.bounds.tellBatch) {
             // A change that was delayed may name typing that has ended by now, or a room that has closed.
             rooms.changeIfPresent(key) { $0.typists.timePassed(at: now) }
@@ -21,7 +21,7 @@ extension Shard {
     }
 
     /// Handles a typist's expiry, a delayed change or a repeat that is due.
-    mutating func roomDue(_ key: RoomKey, at now: Instant) {
+    func roomDue(_ key: RoomKey, at now: Instant) {
         // Reminders of a room that has closed still come up.
         rooms.changeIfPresent(key) { $0.typists.timePassed(at: now) }
         roomChanged(key)
@@ -32,11 +32,11 @@ extension Shard {
         remindOfRepeat(key)
     }
 
-    mutating func roomChanged(_ key: RoomKey) {
+    func roomChanged(_ key: RoomKey) {
         fanOut.typing.insert(key)
     }
 
-    mutating func sendSnapshot(of key: RoomKey, to session: SessionKey) {
+    func sendSnapshot(of key: RoomKey, to session: SessionKey) {
         guard let room = rooms[key] else { return }
         let message = ServerMessage.typing(
             in: room.conversation, of: room.told, but: sessions[session]?.user, names: settings.typing.names)
@@ -45,7 +45,7 @@ extension Shard {
 
     /// Sends each session what changed for it since the last message. Users do not see their own typing, so the
     /// sessions of users who type or typed get separate messages.
-    private mutating func sendTyping(of key: RoomKey, at now: Instant) {
+    private func sendTyping(of key: RoomKey, at now: Instant) {
         guard rooms.read(key, { $0.phase == .live || !$0.sessions.isEmpty }) == true,
             let typists = rooms.read(key, { $0.typists.typists }), let told = rooms.read(key, { $0.told })
         else { return }
@@ -62,7 +62,7 @@ extension Shard {
     ///
     /// - Parameter toAll: whether it was sent to every session, so that no session relies on an earlier message that
     ///   must be repeated sooner.
-    mutating func noteTold(_ typists: [Typist], in key: RoomKey, toAll: Bool, at now: Instant) {
+    func noteTold(_ typists: [Typist], in key: RoomKey, toAll: Bool, at now: Instant) {
         fanOut.typistCount += typists.count - (rooms.read(key) { $0.told.count } ?? 0)
         rooms.change(key) { room in
             room.told = typists
@@ -72,13 +72,13 @@ extension Shard {
         remindOfRepeat(key)
     }
 
-    mutating func remindOfRepeat(_ key: RoomKey) {
+    func remindOfRepeat(_ key: RoomKey) {
         if let moment = rooms.read(key, { $0.nextRepeat(after: settings.typing.expiry) }) ?? nil {
             timers.remind(.room(key), at: moment)
         }
     }
 
-    private mutating func repeatToRoom(_ key: RoomKey, at now: Instant) {
+    private func repeatToRoom(_ key: RoomKey, at now: Instant) {
         guard let told = rooms.read(key, { $0.told }) else { return }
         _ = send(to: key, before: nil, now: told)
         rooms.change(key) { ($0.lastTold, $0.lastToldAll) = (now, now) }
@@ -87,7 +87,7 @@ extension Shard {
     /// - Parameter before: the typists sent last; a receiver whose view is unchanged gets no message. `nil` repeats the
     ///   typists to every session for which they are not empty.
     /// - Returns: whether every session for which the typists are not empty was sent a message.
-    private mutating func send(to key: RoomKey, before: [Typist]?, now: [Typist]) -> Bool {
+    private func send(to key: RoomKey, before: [Typist]?, now: [Typist]) -> Bool {
         guard let present = rooms.read(key, { $0.sessions }) else { return true }
         var groups: [(view: TypistView, sessions: [SessionKey])] = []
         for view in TypistView.all(before: before ?? [], now: now, names: settings.typing.names) {
@@ -108,7 +108,7 @@ extension Shard {
         return isToldToAll
     }
 
-    private mutating func sendVariant(
+    private func sendVariant(
         for user: UserID?, to receivers: [SessionKey], of key: RoomKey, before: [Typist]?, now: [Typist]
     ) -> Bool {
         guard !receivers.isEmpty, let conversation = rooms.read(key, { $0.conversation }) else { return true }

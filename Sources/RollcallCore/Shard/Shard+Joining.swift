@@ -11,7 +11,7 @@ extension Shard {
             : "you are not a member of this conversation"
     }
 
-    mutating func join(
+    func join(
         _ conversation: ConversationID, presence: Bool, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
         guard let session = sessions[key], let user = session.user else { return }
@@ -32,7 +32,7 @@ extension Shard {
         wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
     }
 
-    mutating func leave(_ conversation: ConversationID, id: MessageID?, on key: SessionKey, at now: Instant) {
+    func leave(_ conversation: ConversationID, id: MessageID?, on key: SessionKey, at now: Instant) {
         if let room = rooms.key(of: conversation) {
             if let waiting = rooms[room]?.pendingJoins[key] {
                 refuse(waiting, .notJoined, "the conversation was left before it was joined")
@@ -50,7 +50,7 @@ extension Shard {
 
     /// Handles typing in a conversation that is still being joined. A start is held until the join completes; a stop
     /// cancels the held start.
-    mutating func typedWhileJoining(
+    func typedWhileJoining(
         _ typing: Bool, _ kind: TypingKind, in room: RoomKey, of conversation: ConversationID, id: MessageID?,
         on key: SessionKey, at now: Instant
     ) {
@@ -64,14 +64,14 @@ extension Shard {
         }
     }
 
-    mutating func dropDeferredTyping(_ key: SessionKey, in room: RoomKey) {
+    func dropDeferredTyping(_ key: SessionKey, in room: RoomKey) {
         guard let signal = rooms[room]?.pendingJoins[key]?.typing else { return }
         rooms.change(room) { $0.pendingJoins.change(key) { $0.typing = nil } }
         acknowledge(signal.id, to: key)
     }
 
     /// Requests the membership of the users who wait to join a live room.
-    mutating func readForWaiting(_ key: RoomKey) {
+    func readForWaiting(_ key: RoomKey) {
         guard redis.answersReads, rooms[key]?.phase == .live, let conversation = rooms[key]?.conversation else {
             return
         }
@@ -86,7 +86,7 @@ extension Shard {
     }
 
     /// Completes the joins of sessions that may join, if everything they asked for has been read.
-    mutating func admitWaiting(_ admitted: [SessionKey], to key: RoomKey, at now: Instant) {
+    func admitWaiting(_ admitted: [SessionKey], to key: RoomKey, at now: Instant) {
         let isLive = rooms[key]?.phase == .live
         let knowsMembers = rooms[key]?.members.names != nil
         for session in admitted {
@@ -100,7 +100,7 @@ extension Shard {
         }
     }
 
-    mutating func refuseWaiting(_ refused: [SessionKey], in key: RoomKey) {
+    func refuseWaiting(_ refused: [SessionKey], in key: RoomKey) {
         let reason = notAMember(of: key)
         for session in refused {
             guard let waiting = rooms.changeIfPresent(key, { $0.pendingJoins.remove(session) }) ?? nil else { continue }
@@ -111,7 +111,7 @@ extension Shard {
         closeIfDeserted(key)
     }
 
-    private mutating func joinedAgain(
+    private func joinedAgain(
         _ room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
         fanOut.enqueue([.room(room)], for: key)
@@ -126,7 +126,7 @@ extension Shard {
         ackWhenFlushed(id, to: key)
     }
 
-    private mutating func wait(
+    private func wait(
         in room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
         guard let waiting = rooms[room]?.pendingJoins[key] else {
@@ -155,7 +155,7 @@ extension Shard {
         return (session.joining + session.joined).reduce(0) { $0 + (rooms[$1]?.pendingJoins[key]?.ids.count ?? 0) }
     }
 
-    mutating func admit(_ waiting: PendingJoins.Join, to key: RoomKey, at now: Instant) {
+    func admit(_ waiting: PendingJoins.Join, to key: RoomKey, at now: Instant) {
         enter(waiting, key, at: now)
         if waiting.withPresence { watchMembers(of: key, for: waiting.session) }
         for id in waiting.ids { ackWhenFlushed(id, to: waiting.session) }
@@ -164,7 +164,7 @@ extension Shard {
 
     /// Gives back what `join`s with presence cost more than the members that they show. The sessions of the user that wait
     /// for their budget go on.
-    private mutating func refund(_ joins: Int, of user: UserID, in room: RoomKey, at now: Instant) {
+    private func refund(_ joins: Int, of user: UserID, in room: RoomKey, at now: Instant) {
         guard joins > 0 else { return }
         let shown = rooms.read(room) { $0.members.names?.count } ?? nil
         budgets.refund(joins * ClientMessage.refund(showing: shown ?? 0, settings.limits), to: user)
@@ -174,7 +174,7 @@ extension Shard {
     }
 
     /// Adds a waiting session to the room, and processes the typing signal that it sent while it waited.
-    private mutating func enter(_ waiting: PendingJoins.Join, _ key: RoomKey, at now: Instant) {
+    private func enter(_ waiting: PendingJoins.Join, _ key: RoomKey, at now: Instant) {
         guard let conversation = rooms[key]?.conversation else { return }
         let session = waiting.session
         // A session that had already joined waits only for the members.
@@ -192,7 +192,7 @@ extension Shard {
         typed(true, signal.kind, in: conversation, id: signal.id, on: session, at: signal.came)
     }
 
-    private mutating func refuse(_ waiting: PendingJoins.Join, _ code: MessageError.Code, _ message: String) {
+    private func refuse(_ waiting: PendingJoins.Join, _ code: MessageError.Code, _ message: String) {
         for id in waiting.ids { answer(waiting.session, code, id: id, message) }
         if let signal = waiting.typing { answer(waiting.session, code, id: signal.id, message) }
     }

@@ -5,7 +5,7 @@ internal import RollcallModel
 
 extension Shard {
     /// Adds a session to those that follow the room's members, which are known.
-    mutating func watchMembers(of key: RoomKey, for session: SessionKey) {
+    func watchMembers(of key: RoomKey, for session: SessionKey) {
         let members = membersMessage(of: key)
         let isNew = rooms.change(key) { room in
             if room.presenceSessions.isEmpty { room.toldMembers = members }
@@ -18,23 +18,23 @@ extension Shard {
 
     /// Sends the members to a session that already follows them: the list, then the presence of each member, including
     /// those that the session also watches for another reason.
-    mutating func enqueueMembers(of key: RoomKey, to session: SessionKey) {
+    func enqueueMembers(of key: RoomKey, to session: SessionKey) {
         let shown = rooms[key]?.shownMembers ?? []
-        fanOut.enqueue([.members(key)] + shown.compactMap { watches.key(of: $0).map { .user($0) } }, for: session)
+        fanOut.enqueue([.members(key)] + shown.compactMap { watches[$0].map { .user($0) } }, for: session)
     }
 
-    mutating func unwatchMembers(of key: RoomKey, for session: SessionKey) {
+    func unwatchMembers(of key: RoomKey, for session: SessionKey) {
         guard rooms.change(key, { $0.presenceSessions.remove(session) }) == true else { return }
         fanOut.cancel(.members(key), for: session)
         for member in rooms[key]?.shownMembers ?? [] { removeWatcher(session, of: member) }
     }
 
-    mutating func membersChanged(_ key: RoomKey) {
+    func membersChanged(_ key: RoomKey) {
         fanOut.members.insert(key)
     }
 
     /// Sends the member changes of each room: at once or, in a large room, once the last message is old enough.
-    mutating func sendMemberChanges(at now: Instant) {
+    func sendMemberChanges(at now: Instant) {
         for key in fanOut.members.take(settings.bounds.tellBatch) {
             guard let room = rooms[key], !room.presenceSessions.isEmpty else { continue }
             let moment = room.mayTellMembers(at: now, settings: settings.typing)
@@ -46,13 +46,13 @@ extension Shard {
         }
     }
 
-    mutating func sendMembers(of key: RoomKey, to session: SessionKey) {
+    func sendMembers(of key: RoomKey, to session: SessionKey) {
         guard let members = rooms[key]?.toldMembers else { return }
         actions.append(.sendSnapshot(.members(members), to: session))
     }
 
     /// Sends the list before the presence of its new members, so that sessions get no presence of unknown users.
-    private mutating func sendMemberChanges(of key: RoomKey, at now: Instant) {
+    private func sendMemberChanges(of key: RoomKey, at now: Instant) {
         guard let room = rooms[key], let told = room.toldMembers, let members = membersMessage(of: key),
             members != told
         else { return }
@@ -75,7 +75,7 @@ extension Shard {
     }
 
     /// Reads more members of a very large conversation, of which only some are known and some of those were removed.
-    mutating func readMoreMembers(of key: RoomKey) {
+    func readMoreMembers(of key: RoomKey) {
         let most = settings.limits.watchedUsers
         guard redis.answersReads, let room = rooms[key], room.members.hasFew(of: most) else { return }
         read(RoomRead(conversation: room.conversation, users: [], withTyping: false, mostMembers: most), for: key)

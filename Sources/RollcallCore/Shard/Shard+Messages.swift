@@ -4,25 +4,25 @@ public import RollcallModel
 
 extension Shard {
     /// Handles a valid message from a client.
-    public mutating func received(_ request: ClientRequest, on key: SessionKey, at now: Instant) -> [ShardAction] {
+    public func received(_ request: ClientRequest, on key: SessionKey, at now: Instant) -> [ShardAction] {
         heard(.request(request), on: key, at: now)
         return take()
     }
 
     /// Handles an invalid message from a client; the session goes on.
-    public mutating func received(_ error: MessageError, on key: SessionKey, at now: Instant) -> [ShardAction] {
+    public func received(_ error: MessageError, on key: SessionKey, at now: Instant) -> [ShardAction] {
         heard(.error(error), on: key, at: now)
         return take()
     }
 
     /// Handles a text frame that holds no JSON object.
-    public mutating func receivedGarbage(on key: SessionKey, at now: Instant) -> [ShardAction] {
+    public func receivedGarbage(on key: SessionKey, at now: Instant) -> [ShardAction] {
         heard(.garbage, on: key, at: now)
         return take()
     }
 
     /// Processes a message, or queues it until the session's budgets allow it.
-    private mutating func heard(_ said: Session.Said, on key: SessionKey, at now: Instant) {
+    private func heard(_ said: Session.Said, on key: SessionKey, at now: Instant) {
         guard sessions.read(key, { $0.isConnected }) == true else { return }
         let isHeld = sessions.read(key, { $0.held != nil }) == true
         if !isHeld, mayTake(said, on: key, at: now) { return handle(said, came: now, on: key, at: now) }
@@ -37,7 +37,7 @@ extension Shard {
     }
 
     /// - Parameter came: when the message arrived, which is before `now` if it had to wait.
-    private mutating func handle(_ said: Session.Said, came: Instant, on key: SessionKey, at now: Instant) {
+    private func handle(_ said: Session.Said, came: Instant, on key: SessionKey, at now: Instant) {
         switch (said, sessions.read(key) { $0.phase }) {
         case (.request(let request), _): handle(request, came: came, on: key, at: now)
         case (.error(let error), .open): actions.append(.send(.error(error), to: [key]))
@@ -47,21 +47,21 @@ extension Shard {
     }
 
     /// Stops processing a session's messages for now.
-    private mutating func hold(_ key: SessionKey) {
+    private func hold(_ key: SessionKey) {
         sessions.change(key) { $0.held = Session.Held() }
         actions.append(.hold(key))
     }
 
     /// Processes the messages of a welcomed session that waited until its token was checked. Before the welcome, this
     /// does nothing.
-    mutating func listen(to key: SessionKey, at now: Instant) {
+    func listen(to key: SessionKey, at now: Instant) {
         guard sessions.read(key, { $0.isUnproven && $0.phase == .open }) == true else { return }
         sessions.change(key) { $0.isUnproven = false }
         takeHeld(key, at: now)
     }
 
     /// Processes a session's waiting messages, in order and as fast as its budgets allow.
-    mutating func takeHeld(_ key: SessionKey, at now: Instant) {
+    func takeHeld(_ key: SessionKey, at now: Instant) {
         while sessions.read(key, { $0.phase == .open && !$0.isUnproven }) == true {
             guard let held = sessions.read(key, { $0.held }) ?? nil else { return }
             guard let (said, came) = held.next else {
@@ -75,7 +75,7 @@ extension Shard {
         }
     }
 
-    private mutating func handle(_ request: ClientRequest, came: Instant, on key: SessionKey, at now: Instant) {
+    private func handle(_ request: ClientRequest, came: Instant, on key: SessionKey, at now: Instant) {
         guard let phase = sessions.read(key, { $0.phase }) else { return }
         switch (phase, request.message) {
         case (.greeting, .hello(let hello)):
@@ -94,7 +94,7 @@ extension Shard {
         }
     }
 
-    private mutating func handle(
+    private func handle(
         _ message: ClientMessage, id: MessageID?, came: Instant, on key: SessionKey, at now: Instant
     ) {
         switch message {
@@ -120,7 +120,7 @@ extension Shard {
 
     /// Charges a message to the budget of the session's user. If the budget lacks what the message costs, sets a reminder
     /// for when it will have it.
-    private mutating func mayTake(_ said: Session.Said, on key: SessionKey, at now: Instant) -> Bool {
+    private func mayTake(_ said: Session.Said, on key: SessionKey, at now: Instant) -> Bool {
         guard let user = sessions.read(key, { $0.user }) ?? nil,
             let next = budgets.charge(said.cost(settings.limits), to: user, at: now)
         else { return true }

@@ -7,13 +7,13 @@ internal import RollcallModel
 extension Shard {
     /// Handles that a session's outbound data is backing up. From now on, changes are noted and not sent until it
     /// catches up. Replies are still sent at once.
-    public mutating func fellBehind(_ key: SessionKey) {
+    public func fellBehind(_ key: SessionKey) {
         guard sessions[key]?.isConnected == true else { return }
         fanOut.fellBehind(key)
     }
 
     /// Handles that a session's outbound data was flushed, and sends the current state of what it missed.
-    public mutating func caughtUp(_ key: SessionKey, at now: Instant) -> [ShardAction] {
+    public func caughtUp(_ key: SessionKey, at now: Instant) -> [ShardAction] {
         for get in fanOut.caughtUp(key) { ask(for: get.users, id: get.id, on: key, at: now) }
         return take()
     }
@@ -31,20 +31,20 @@ extension Shard {
     }
 
     /// Acknowledges a message after the session was sent everything that is queued for it now.
-    mutating func ackWhenFlushed(_ id: MessageID?, to key: SessionKey) {
+    func ackWhenFlushed(_ id: MessageID?, to key: SessionKey) {
         guard let id, !fanOut.ackWhenFlushed(id, for: key) else { return }
         acknowledge(id, to: key)
     }
 
     /// Sends the acknowledgements that waited only for subjects that were removed from the queue.
-    mutating func sendDueAcks(to key: SessionKey) {
+    func sendDueAcks(to key: SessionKey) {
         for id in fanOut.takeDueAcks(of: key) { acknowledge(id, to: key) }
     }
 
     /// Sends a change to all receivers that are not behind; see ``FanOut/receivers(_:of:seen:)``.
     ///
     /// - Parameter seen: the user's presence before the change.
-    mutating func send(
+    func send(
         _ message: ServerMessage, of subject: PendingUpdates.Subject, seen: Presence.Look? = nil,
         to receivers: [SessionKey]
     ) {
@@ -60,10 +60,10 @@ extension Shard {
     }
 
     /// Sends a piece of the queued state to each session that may be sent more.
-    mutating func sendPendingUpdates() {
+    func sendPendingUpdates() {
         for key in fanOut.takeDue() {
-            let piece = fanOut.takePiece(for: key, limit: settings.bounds.showBatch) { [watches] subject in
-                Self.isKnown(subject, in: watches)
+            let piece = fanOut.takePiece(for: key, limit: settings.bounds.showBatch) { subject in
+                if case .user(let watch) = subject { watch.shown != nil } else { true }
             }
             guard let piece else { continue }
             send(piece.updates, to: key)
@@ -72,14 +72,14 @@ extension Shard {
         }
     }
 
-    private mutating func send(_ updates: [PendingUpdates.Update], to key: SessionKey) {
+    private func send(_ updates: [PendingUpdates.Update], to key: SessionKey) {
         var presences: [Presence] = []
         for update in updates {
             switch update.subject {
             case .room(let room): sendSnapshot(of: room, to: key)
             case .members(let room): sendMembers(of: room, to: key)
-            case .user(let user):
-                guard let presence = watches.read(user, { $0.shown }) ?? nil else { continue }
+            case .user(let watch):
+                guard let presence = watch.shown else { continue }
                 if isNews(presence, to: update.seen) { presences.append(presence) }
             }
         }
@@ -87,16 +87,9 @@ extension Shard {
     }
 
     /// Whether a user's presence differs from what the session saw last.
-    private mutating func isNews(_ presence: Presence, to seen: Presence.Look?) -> Bool {
+    private func isNews(_ presence: Presence, to seen: Presence.Look?) -> Bool {
         guard presence.look == seen else { return true }
         tally.conflated += 1
         return false
-    }
-
-    private static func isKnown(_ subject: PendingUpdates.Subject, in watches: NamedTable<Watch>) -> Bool {
-        switch subject {
-        case .user(let user): watches.read(user) { $0.isShown } == true
-        case .room, .members: true
-        }
     }
 }

@@ -4,68 +4,52 @@ public import RollcallModel
 
 extension Shard {
     /// Handles a user's published presence.
-    package mutating func presenceChanged(_ change: PresenceChange, at now: Instant) {
-        let presence = change.presence
-        guard let key = watches.key(of: presence.user) else { return }
-        // Published presence counts the devices of dead incarnations until they are swept, so any status but offline
-        // may come from those devices alone.
-        let mayCountThem =
-            watches.read(key) { $0.masked.isEmpty } == false || redis.leavesUnswept && redis.outage == nil
-        if mayCountThem, presence.status != .offline { return presenceUnreadable(of: presence.user) }
-        let time = redis.time(at: now)
-        watches.change(key) { $0.changed(change, at: time) }
-        fanOut.presence.insert(key)
+    package func presenceChanged(_ change: PresenceChange, at now: Instant) {
+        guard let watch = watches[change.presence.user] else { return }
+        if watch.changed(change, redis, at: now) { fanOut.presence.insert(watch) } else { reads.insert(watch) }
     }
 
     /// Handles a published change whose result is unknown, such as one from a later version: reads the user's record
     /// instead.
-    package mutating func presenceUnreadable(of user: UserID) {
-        guard let key = watches.key(of: user) else { return }
-        watches.change(key) { $0.heard() }
-        reads.insert(key)
+    package func presenceUnreadable(of user: UserID) {
+        guard let watch = watches[user] else { return }
+        watch.heard()
+        reads.insert(watch)
     }
 
     /// Handles the records of watched users that were read.
-    package mutating func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
+    package func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
         sweepDead(in: snapshot)
         presenceReadFailed(snapshot.unread, isAuthoritative: isAuthoritative)
         for record in snapshot.records {
-            guard let key = watches.key(of: record.user) else { continue }
-            defer { readEnded(of: key) }
-            guard watches.change(key, { $0.mayTake(isAuthoritative: isAuthoritative) }) == true else { continue }
-            let counts = isRemoved(record, key) || isAuthoritative && isConclusive(record, key)
-            let reading = reading(of: record, snapshot.standings, of: key, isAuthoritative: counts)
-            if watches.change(key, { $0.read(reading) }) == true { fanOut.presence.insert(key) }
-            fanOut.becameKnown(to: watches.change(key) { $0.snapshotKnown() } ?? [])
+            guard let watch = watches[record.user] else { continue }
+            let (isNews, next) = watch.read(record, snapshot.standings, isAuthoritative: isAuthoritative, redis)
+            if isNews { fanOut.presence.insert(watch) }
+            fanOut.becameKnown(to: watch.snapshotKnown())
+            reads.insert(watch, next)
         }
         return take()
     }
 
     /// Handles a failed read of watched users. They are read again with the next heartbeat, or when Redis is back.
-    package mutating func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
+    package func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
         for user in users {
-            guard let key = watches.key(of: user) else { continue }
-            readEnded(of: key)
-            reads.retryLater(key)
-            if isAuthoritative { watches.change(key) { $0.nextReadIsAuthoritative = true } }
+            guard let watch = watches[user] else { continue }
+            reads.insert(watch, watch.readFailed(isAuthoritative: isAuthoritative))
         }
-    }
-
-    private mutating func readEnded(of key: WatchKey) {
-        if watches.change(key, { $0.readEnded() }) == true { reads.insert(key) }
     }
 
     /// Handles the result of a `get`; `nil` if Redis could not be asked. If any user could not be read, the whole `get`
     /// is answered with an error.
-    package mutating func gotPresence(
+    package func gotPresence(
         _ snapshot: PresenceSnapshot?, of users: [UserID], for key: SessionKey, id: MessageID?, at now: Instant
     ) -> [ShardAction] {
         // The session may have ended before the reply.
         sessions.changeIfPresent(key) { $0.getting -= Session.weight(ofGetting: users) }
         if let snapshot, snapshot.unread.isEmpty, sessions[key]?.isConnected == true {
             sweepDead(in: snapshot)
-            let answer = readings(of: snapshot).map { got($0, by: key, at: now) }
-            actions.append(.sendSnapshot(.presence(answer, id: id), to: key))
+            let readings = snapshot.records.map { reading(of: $0, snapshot.standings) }
+            actions.append(.sendSnapshot(.presence(readings.map { got($0, by: key, at: now) }, id: id), to: key))
         } else {
             answerUnavailable(key, id: id)
         }
@@ -74,22 +58,22 @@ extension Shard {
 
     /// Returns the presence to show for users that were read, watched or not.
     public func presences(in snapshot: PresenceSnapshot) -> [Presence] {
-        readings(of: snapshot).map(\.presence)
+        snapshot.records.map { reading(of: $0, snapshot.standings).presence }
     }
 
-    private func readings(of snapshot: PresenceSnapshot) -> [Watch.Reading] {
-        snapshot.records.map {
-            reading(of: $0, snapshot.standings, of: watches.key(of: $0.user), isAuthoritative: false)
-        }
+    /// Returns what to show of a user who was read, watched or not.
+    func reading(of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding]) -> Watch.Reading {
+        watches[record.user]?.reading(of: record, standings, isAuthoritative: false, redis)
+            ?? Watch.reading(of: record, standings, redis)
     }
 
     /// Sweeps devices of dead incarnations that a read found, which sweepers may have missed.
-    public mutating func metDead(in snapshot: PresenceSnapshot) -> [ShardAction] {
+    public func metDead(in snapshot: PresenceSnapshot) -> [ShardAction] {
         sweepDead(in: snapshot)
         return take()
     }
 
-    mutating func watch(_ users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
+    func watch(_ users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
         var named: Set<UserID> = []
         let added = users.filter {
             !isWatching($0, key) && named.insert($0).inserted
@@ -100,18 +84,18 @@ extension Shard {
         fanOut.enqueue(new.map { .user($0) }, for: key)
         // Users who were already watched are shown again.
         if added.count < users.count {
-            fanOut.enqueue(users.compactMap { watches.key(of: $0).map { .user($0) } }, for: key)
+            fanOut.enqueue(users.compactMap { watches[$0].map { .user($0) } }, for: key)
         }
         ackWhenFlushed(id, to: key)
     }
 
     private func isWatching(_ user: UserID, _ key: SessionKey) -> Bool {
-        guard let watch = watches.key(of: user) else { return false }
+        guard let watch = watches[user] else { return false }
         return sessions.read(key) { $0.watched.contains(watch) } ?? false
     }
 
     /// Whether a session may watch this many more users. If not, answers with an error.
-    private mutating func mayWatch(_ added: Int, id: MessageID?, on key: SessionKey) -> Bool {
+    private func mayWatch(_ added: Int, id: MessageID?, on key: SessionKey) -> Bool {
         guard (sessions[key]?.watched.keys.count ?? 0) + added <= settings.limits.watchedUsers else {
             actions.append(.limitHit(.watchedUsers, key))
             answer(key, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
@@ -124,9 +108,9 @@ extension Shard {
         return true
     }
 
-    mutating func unwatch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
+    func unwatch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
         for user in users {
-            guard let watch = watches.key(of: user), sessions.change(key, { $0.watched.remove(watch) }) == true
+            guard let watch = watches[user], sessions.change(key, { $0.watched.remove(watch) }) == true
             else { continue }
             removeWatcher(key, of: user)
         }
@@ -134,7 +118,7 @@ extension Shard {
         acknowledge(id, to: key)
     }
 
-    mutating func get(_ users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
+    func get(_ users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
         let limit = settings.limits.watchedUsers
         guard let getting = sessions[key]?.getting, getting + Session.weight(ofGetting: users) <= limit else {
             actions.append(.limitHit(.watchedUsers, key))
@@ -146,7 +130,7 @@ extension Shard {
     }
 
     /// Asks Redis for the users of a `get`.
-    mutating func ask(for users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
+    func ask(for users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
         guard !redis.answersReads else {
             let get = StoreRequest.GetPresence(users: users, known: redis.known(at: now), key: key, id: id)
             return actions.append(.store(.getPresence(get)))
@@ -156,138 +140,63 @@ extension Shard {
     }
 
     /// Adds a reason for a session to watch a user. The caller then sends the current state.
-    mutating func addWatcher(_ key: SessionKey, of user: UserID) -> WatchKey {
-        let watchKey = watches.key(of: user) ?? openWatch(user)
-        watches.change(watchKey) { $0.gained(key) }
-        return watchKey
+    func addWatcher(_ key: SessionKey, of user: UserID) -> Watch {
+        let watch = watches[user] ?? openWatch(user)
+        watch.gained(key)
+        return watch
     }
 
     /// Removes one of a session's reasons to watch a user. The subscription ends with the last watcher.
-    mutating func removeWatcher(_ key: SessionKey, of user: UserID) {
-        guard let watchKey = watches.key(of: user), watches.change(watchKey, { $0.lost(key) }) == true else { return }
-        fanOut.cancel(.user(watchKey), for: key)
-        guard watches.read(watchKey, { $0.watchers.isEmpty }) == true else { return }
-        watches.remove(watchKey)
-        reads.forget(watchKey)
-        timers.forget(.watch(watchKey))
+    func removeWatcher(_ key: SessionKey, of user: UserID) {
+        guard let watch = watches[user], watch.lost(key) else { return }
+        fanOut.cancel(.user(watch), for: key)
+        guard watch.watchers.isEmpty else { return }
+        watch.ended()
+        watches.remove(user)
+        reads.forget(watch)
+        timers.forget(.watch(watch))
         actions.append(.unsubscribe(.presence(user)))
     }
 
     /// Sends changes of users: the first four changes after a quiet time at once, later ones at most once per
     /// ``ShardSettings/presenceCoalesce``, with the state at that time. If a user then looks the same as before,
     /// nothing is sent.
-    mutating func sendPresence(at now: Instant) {
-        for key in fanOut.presence.take(settings.bounds.tellBatch) { sendChange(of: key, at: now) }
-    }
-
-    private mutating func sendChange(of key: WatchKey, at now: Instant) {
-        let interval = settings.presenceCoalesce
-        if let next = watches.read(key, { $0.newsPace.next(every: interval) }), now < next {
-            return timers.remind(.watch(key), at: next)
-        }
-        let seen = watches.read(key) { $0.shown?.look } ?? nil
+    func sendPresence(at now: Instant) {
         // The last watcher may have left since the user changed.
-        guard let news = watches.changeIfPresent(key, { $0.news(at: now, every: interval) }) ?? nil,
-            let watchers = watches.read(key, { $0.watchers.keys })
-        else { return }
-        send(.presence([news]), of: .user(key), seen: seen, to: watchers.sorted { $0.index < $1.index })
-    }
-
-    /// Returns the presence to show after a record was read.
-    ///
-    /// After an outage, until all workers have had time to write their sessions again, only newer records change what
-    /// observers saw.
-    func reading(
-        of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], of key: WatchKey?, isAuthoritative: Bool
-    ) -> Watch.Reading {
-        let dead = standings.isEmpty ? [:] : masked(in: record, standings, isAuthoritative: isAuthoritative)
-        let read = Watch.Known(
-            presence: record.presence(past: dead), version: record.version, isStored: record.isStored)
-        let known = isAuthoritative ? nil : key.flatMap(known)
-        let newest = known.map { newer(read, $0) } ?? read
-        return Watch.Reading(known: newest, masked: Set(dead.keys))
-    }
-
-    /// Returns the presence that a further read is compared with. After an outage, a missing record means nothing: it
-    /// may have been read from a replaced primary while the user connected to the new one.
-    private func known(of key: WatchKey) -> Watch.Known? {
-        let known = watches.read(key) { $0.known } ?? nil
-        return redis.outage != nil && known?.isStored != true ? nil : known
-    }
-
-    private func newer(_ read: Watch.Known, _ known: Watch.Known) -> Watch.Known {
-        // A missing record does not count as newer, although it reads as one: Redis may have lost all data.
-        guard read.isStored || !known.isStored else { return known }
-        guard redis.outage != nil else { return read.version >= known.version ? read : known }
-        return read.version > known.version ? read : known
-    }
-
-    /// Returns the incarnations, all dead, whose devices do not count in a record.
-    ///
-    /// After an outage, until all workers have had time to write their sessions again, devices of incarnations that
-    /// died during the outage still count. Devices that did not count before the outage stay ignored. If that is not
-    /// known, incarnations whose lease expired before the outage are ignored.
-    private func masked(
-        in record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool
-    ) -> [Incarnation: WorkerStanding] {
-        let named = record.incarnations
-        let dead = standings.filter { $0.value.isDead && named.contains($0.key) }
-        guard let outage = redis.outage, !isAuthoritative else { return dead }
-        guard let key = watches.key(of: record.user), let watch = watches[key], known(of: key) != nil else {
-            return dead.filter { outage.hadPassed($0.value) }
+        for watch in fanOut.presence.take(settings.bounds.tellBatch) where !watch.isOver {
+            sendChange(of: watch, at: now)
         }
-        return dead.filter { watch.masked.contains($0.key) }
     }
 
-    /// Whether a known record was removed or has expired, rather than lost with all data. If Redis had lost all data,
-    /// it would not know this worker's lease either. A record that is still missing after the next heartbeat is
-    /// therefore gone.
-    private mutating func isRemoved(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
-        guard redis.outage == nil, !record.isStored, watches[key]?.known?.isStored == true else {
-            watches.change(key) { $0.missingSince = nil }
-            return false
-        }
-        let now = Int32(clamping: redis.heartbeatCount)
-        let since = watches[key]?.missingSince ?? now
-        watches.change(key) { $0.missingSince = since }
-        let isRemoved = since < now && watches[key]?.heardMeanwhile == false
-        if !isRemoved { reads.retryLater(key) }
-        return isRemoved
-    }
-
-    /// Whether an authoritative read counts. It does not after another outage, or if a change arrived during the read:
-    /// such a read ignores versions, and the change may be newer. In the second case, the user is read again.
-    private mutating func isConclusive(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
-        guard redis.outage == nil, watches[key]?.missingSince == nil else { return false }
-        guard watches[key]?.heardMeanwhile == true else { return true }
-        watches.change(key) { $0.nextReadIsAuthoritative = true }
-        reads.insert(key)
-        return false
+    private func sendChange(of watch: Watch, at now: Instant) {
+        let interval = settings.presenceCoalesce
+        let next = watch.mayShow(every: interval)
+        guard now >= next else { return timers.remind(.watch(watch), at: next) }
+        let seen = watch.shown?.look
+        guard let news = watch.news(at: now, every: interval) else { return }
+        send(.presence([news]), of: .user(watch), seen: seen, to: watch.watchers.keys.sorted { $0.index < $1.index })
     }
 
     /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.
     /// A later difference is then sent as a change, and no older state follows the answer.
-    private mutating func got(_ reading: Watch.Reading, by session: SessionKey, at now: Instant) -> Presence {
-        guard let key = watches.key(of: reading.presence.user) else { return reading.presence }
-        watches.change(key) { $0.got(reading) }
-        sendChange(of: key, at: now)
-        guard watches[key]?.watchers.contains(session) == true, let shown = watches[key]?.shown else {
-            return reading.presence
-        }
-        fanOut.enqueueAgain(.user(key), for: session)
+    private func got(_ reading: Watch.Reading, by session: SessionKey, at now: Instant) -> Presence {
+        guard let watch = watches[reading.presence.user] else { return reading.presence }
+        watch.got(reading)
+        sendChange(of: watch, at: now)
+        guard watch.watchers.contains(session), let shown = watch.shown else { return reading.presence }
+        fanOut.enqueueAgain(.user(watch), for: session)
         return shown
     }
 
-    private mutating func sweepDead(in snapshot: PresenceSnapshot) {
+    private func sweepDead(in snapshot: PresenceSnapshot) {
         guard !snapshot.standings.isEmpty else { return }
         let dead = snapshot.deadDevices
         if !dead.isEmpty { actions.append(.sweep(dead)) }
     }
 
-    private mutating func openWatch(_ user: UserID) -> WatchKey {
-        let key = watches.insert(Watch(user: user))
+    private func openWatch(_ user: UserID) -> Watch {
         actions.append(.subscribe(.presence(user)))
-        return key
+        return watches.insert(user) { Watch(user: user, number: $0) }
     }
 }
 

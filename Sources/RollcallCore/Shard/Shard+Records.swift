@@ -4,21 +4,20 @@
 package import RollcallModel
 
 extension Shard {
-    package mutating func listed(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
+    package func listed(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
         // Here and below: the session may have been dropped before the reply, to limit the number that linger.
         sessions.changeIfPresent(key) { $0.recorder?.listed(under: incarnation) }
         advance(key, at: now)
         return take()
     }
 
-    package mutating func unlisted(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction]
-    {
+    package func unlisted(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
         sessions.changeIfPresent(key) { $0.recorder?.unlisted(under: incarnation) }
         advance(key, at: now)
         return take()
     }
 
-    package mutating func written(
+    package func written(
         _ written: DeviceWritten, of write: DeviceWrite, for key: SessionKey, at now: Instant
     ) -> [ShardAction] {
         var written = written
@@ -46,7 +45,7 @@ extension Shard {
 
     /// Handles a failed step. The next heartbeat or incarnation retries it. If Redis can hold nothing of the session,
     /// the session is dropped once its device is gone.
-    package mutating func stepFailed(
+    package func stepFailed(
         _ step: DeviceRecorder.Step, _ failure: StoreFailure = .unknown, for key: SessionKey, at now: Instant
     ) -> [ShardAction] {
         guard sessions[key] != nil else {
@@ -64,7 +63,7 @@ extension Shard {
     }
 
     /// Starts the next step of a session's record, acknowledges written decisions, and removes a finished session.
-    mutating func advance(_ key: SessionKey, at now: Instant) {
+    func advance(_ key: SessionKey, at now: Instant) {
         guard let recorder = sessions[key]?.recorder else { return }
         acknowledgeWritten(key)
         guard sessions.read(key, { $0.phase == .open && $0.isStateDeferred }) != true else { return }
@@ -108,7 +107,7 @@ extension Shard {
         }
     }
 
-    mutating func stateChanged(_ key: SessionKey, to state: DeviceState, id: MessageID?, at now: Instant) {
+    func stateChanged(_ key: SessionKey, to state: DeviceState, id: MessageID?, at now: Instant) {
         if state == .background { stopTypingEverywhere(key, at: now) }
         let before = sessions.read(key) { $0.recorder?.sequence } ?? nil
         guard let sequence = sessions.change(key, { $0.recorder?.decided(state: state) }) ?? nil else { return }
@@ -119,7 +118,7 @@ extension Shard {
 
     /// Paces writes of a device's state: the first four changes after a quiet time are written at once, later ones at
     /// most once per ``ShardSettings/presenceCoalesce``, with the newest state. The device's end is never delayed.
-    private mutating func paceState(_ key: SessionKey, at now: Instant) {
+    private func paceState(_ key: SessionKey, at now: Instant) {
         guard let next = sessions.read(key, { $0.statePace.next(every: settings.presenceCoalesce) }) else { return }
         if now >= next {
             stateWritten(key, at: now)
@@ -130,13 +129,13 @@ extension Shard {
     }
 
     /// Writes a deferred change of a device's state.
-    mutating func stateDue(_ key: SessionKey, at now: Instant) {
+    func stateDue(_ key: SessionKey, at now: Instant) {
         guard sessions.read(key, { $0.isStateDeferred }) == true else { return }
         stateWritten(key, at: now)
         advance(key, at: now)
     }
 
-    private mutating func stateWritten(_ key: SessionKey, at now: Instant) {
+    private func stateWritten(_ key: SessionKey, at now: Instant) {
         let interval = settings.presenceCoalesce
         sessions.change(key) {
             $0.isStateDeferred = false
@@ -146,7 +145,7 @@ extension Shard {
 
     /// Acknowledges a `state` once its decision is in Redis. If many acknowledgements wait, those of superseded
     /// decisions are sent at once, because these decisions can no longer have an effect.
-    private mutating func acknowledge(_ id: MessageID, onceWritten sequence: Int64, to key: SessionKey) {
+    private func acknowledge(_ id: MessageID, onceWritten sequence: Int64, to key: SessionKey) {
         sessions.change(key) { $0.acks.append((sequence, id)) }
         guard let acks = sessions.read(key, { $0.acks }), acks.count > settings.bounds.waitingMessages else { return }
         if acks[0].sequence < sequence {
@@ -158,7 +157,7 @@ extension Shard {
         }
     }
 
-    private mutating func acknowledgeWritten(_ key: SessionKey) {
+    private func acknowledgeWritten(_ key: SessionKey) {
         for id in sessions.change(key, { $0.takeWritten() }) ?? [] { acknowledge(id, to: key) }
     }
 }

@@ -5,7 +5,7 @@ public import RollcallModel
 extension Shard {
     /// Handles a new incarnation. All sessions are written again under it, and everything shown is read again, because
     /// Redis may have lost data or gone back to an older state.
-    package mutating func incarnationBegan(
+    package func incarnationBegan(
         _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
         at now: Instant
     ) -> [ShardAction] {
@@ -32,13 +32,14 @@ extension Shard {
     ///
     /// - Parameter afterGap: whether more than two heartbeats had passed. Other workers may have lost their leases, so
     ///   this is handled as if Redis had been away.
-    package mutating func leaseRenewed(
-        of incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
+    package func leaseRenewed(
+        of incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool,
+        at now: Instant
     ) -> [ShardAction] {
         let renewal = redis.leaseRenewed(
             of: incarnation, snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
         if renewal.endsOutage { remindOfSettling() }
-        if renewal.hasLostWorker { reads.insert(watches.keys) }
+        if renewal.hasLostWorker { reads.insert(watches.all) }
         reads.retryFailed()
         let blocked = repairs.takeBlocked()
         // No session was written while heartbeats failed, even if none of its steps failed.
@@ -60,7 +61,7 @@ extension Shard {
     }
 
     /// Handles that Redis is unreachable or the lease may be lost: nothing can be written until the next incarnation.
-    package mutating func redisLost(at now: Instant) -> [ShardAction] {
+    package func redisLost(at now: Instant) -> [ShardAction] {
         redis.lost()
         for key in sessions.keys { listen(to: key, at: now) }
         return take()
@@ -68,7 +69,7 @@ extension Shard {
 
     /// Handles that two heartbeats in a row have failed. Nothing is written until one succeeds. Reads go on under the rules
     /// of an outage: no worker may be able to renew its lease, so an expired lease does not mean that a worker is dead.
-    package mutating func heartbeatsFail(at now: Instant) -> [ShardAction] {
+    package func heartbeatsFail(at now: Instant) -> [ShardAction] {
         let (isNew, wasAway) = redis.heartbeatsFail(at: now)
         if wasAway { readAllAgain(authoritatively: false) }
         if isNew {
@@ -82,19 +83,19 @@ extension Shard {
 
     /// Handles the loss of the connection that receives changes. What is shown stays as it is until each channel is
     /// confirmed and read again.
-    public mutating func subscriptionsLost() {
+    public func subscriptionsLost() {
         for key in rooms.keys {
             rooms.change(key) { $0.phase = .subscribing(missing: Set($0.topics)) }
         }
-        for key in watches.keys { watches.change(key) { $0.phase = .subscribing } }
+        watches.all.forEach { $0.channelLost() }
     }
 
     /// Handles the loss of one channel, because one of several servers was lost or the channel moves to another server.
     /// Works like ``subscriptionsLost()`` for a single channel.
-    public mutating func subscriptionLost(_ topic: Topic) {
+    public func subscriptionLost(_ topic: Topic) {
         switch topic {
         case .presence(let user):
-            if let key = watches.key(of: user) { watches.change(key) { $0.phase = .subscribing } }
+            watches[user]?.channelLost()
         case .typing(let conversation), .members(let conversation):
             guard let key = rooms.key(of: conversation) else { break }
             rooms.change(key) { room in
@@ -108,12 +109,12 @@ extension Shard {
     }
 
     /// Handles the confirmation of a channel: a read that starts now misses nothing.
-    public mutating func subscribed(_ topic: Topic, at now: Instant) -> [ShardAction] {
+    public func subscribed(_ topic: Topic, at now: Instant) -> [ShardAction] {
         switch topic {
         case .presence(let user):
-            guard let key = watches.key(of: user) else { break }
-            watches.change(key) { $0.phase = .reading }
-            reads.insert(key)
+            guard let watch = watches[user] else { break }
+            watch.channelConfirmed()
+            reads.insert(watch)
         case .typing(let conversation), .members(let conversation):
             if let key = rooms.key(of: conversation) { roomSubscribed(key, topic) }
         case .worker:
@@ -123,7 +124,7 @@ extension Shard {
     }
 
     /// Reads everything authoritatively once the last outage has settled.
-    mutating func settlingDue(at now: Instant) {
+    func settlingDue(at now: Instant) {
         switch redis.settlingDue(at: now) {
         case .settled: readAllAgain(authoritatively: true)
         case .waiting(let moment): timers.remind(.settling, at: moment)
@@ -131,7 +132,7 @@ extension Shard {
         }
     }
 
-    private mutating func remindOfSettling() {
+    private func remindOfSettling() {
         if let outage = redis.outage { timers.remind(.settling, at: outage.settles) }
     }
 
@@ -143,7 +144,7 @@ extension Shard {
     }
 
     /// Writes the weaker states under the latest incarnation, and the removals slightly later.
-    mutating func writeWeakerStates(at now: Instant) {
+    func writeWeakerStates(at now: Instant) {
         let schedule = redis.weakerStates
         guard let start = schedule.start, let removals = schedule.removals else { return }
         guard now >= start else { return timers.remind(.weakerStates, at: start) }
@@ -153,32 +154,33 @@ extension Shard {
         redis.weakerStatesWritten()
     }
 
-    private mutating func advanceAll(in state: DeviceState?, at now: Instant) {
+    private func advanceAll(in state: DeviceState?, at now: Instant) {
         for key in sessions.keys where sessions[key]?.recorder?.state == state { advance(key, at: now) }
     }
 
-    private mutating func readAllAgain(authoritatively: Bool) {
-        for key in watches.keys { watches.change(key) { $0.nextReadIsAuthoritative = authoritatively } }
-        reads.insert(watches.keys)
+    private func readAllAgain(authoritatively: Bool) {
+        let all = watches.all
+        all.forEach { $0.nextRead(isAuthoritative: authoritatively) }
+        reads.insert(all)
         for key in rooms.keys { readRoomAgain(key) }
     }
 
     /// Requests the reads of users that are due, except those whose channel is not confirmed; its confirmation
     /// asks again.
-    mutating func askForReads(at now: Instant) {
+    func askForReads(at now: Instant) {
         guard redis.answersReads, reads.hasWatches else { return }
         var ordinary: [UserID] = []
         var authoritative: [UserID] = []
-        for key in reads.takeWatches() {
-            guard let read = watches.change(key, { $0.readBegan() }) ?? nil else { continue }
-            if read.isAuthoritative { authoritative.append(read.user) } else { ordinary.append(read.user) }
+        for watch in reads.takeWatches() {
+            guard let isAuthoritative = watch.readBegan() else { continue }
+            if isAuthoritative { authoritative.append(watch.user) } else { ordinary.append(watch.user) }
         }
         let known = redis.known(at: now)
         askForReads(of: ordinary, isAuthoritative: false, known: known)
         askForReads(of: authoritative, isAuthoritative: true, known: known)
     }
 
-    private mutating func askForReads(of users: [UserID], isAuthoritative: Bool, known: KnownWorkers) {
+    private func askForReads(of users: [UserID], isAuthoritative: Bool, known: KnownWorkers) {
         for start in stride(from: 0, to: users.count, by: settings.bounds.readBatch) {
             let batch = Array(users[start..<min(start + settings.bounds.readBatch, users.count)])
             let read = StoreRequest.ReadPresence(batch, isAuthoritative: isAuthoritative, known: known)
@@ -186,7 +188,7 @@ extension Shard {
         }
     }
 
-    private mutating func retryStops(at now: Instant) {
+    private func retryStops(at now: Instant) {
         guard redis.takesWrites else { return }
         for stop in repairs.stops.takeFailed(at: redis.time(at: now)) {
             repairs.stops.sent(stop)

@@ -4,19 +4,19 @@ package import RollcallModel
 
 extension Shard {
     /// Handles a published typing change.
-    package mutating func typingChanged(_ change: TypingChange, in conversation: ConversationID, at now: Instant) {
+    package func typingChanged(_ change: TypingChange, in conversation: ConversationID, at now: Instant) {
         guard let key = rooms.key(of: conversation) else { return }
         rooms.change(key) { [clock = redis.clock] in $0.changed(change, clock: clock, at: now) }
         roomChanged(key)
     }
 
     /// Handles a published typing change that only a later version can parse: reads the conversation instead.
-    package mutating func typingUnreadable(in conversation: ConversationID) {
+    package func typingUnreadable(in conversation: ConversationID) {
         if let key = rooms.key(of: conversation) { reads.insert(key) }
     }
 
     /// Handles a published member change: added, renamed, removed, or all replaced.
-    package mutating func memberChanged(
+    package func memberChanged(
         _ change: MemberChange, in conversation: ConversationID, at now: Instant
     ) -> [ShardAction] {
         guard let key = rooms.key(of: conversation) else { return [] }
@@ -42,14 +42,14 @@ extension Shard {
     }
 
     /// Handles the result of a conversation read.
-    package mutating func roomRead(
+    package func roomRead(
         _ read: RoomRead, _ snapshot: RoomSnapshot, for key: RoomKey, at now: Instant
     ) -> [ShardAction] {
         if rooms[key] != nil { snapshotRead(snapshot, of: read, in: key, at: now) }
         return take()
     }
 
-    private mutating func snapshotRead(_ snapshot: RoomSnapshot, of read: RoomRead, in key: RoomKey, at now: Instant) {
+    private func snapshotRead(_ snapshot: RoomSnapshot, of read: RoomRead, in key: RoomKey, at now: Instant) {
         if read.withTyping { typistsRead(snapshot, in: key, at: now) }
         if read.mostMembers > 0 { membersRead(snapshot, in: key) }
         rooms.change(key) { $0.isManaged = snapshot.isManaged }
@@ -73,7 +73,7 @@ extension Shard {
     }
 
     /// Handles a failed read of a conversation; the next heartbeat retries it.
-    package mutating func roomReadFailed(_ read: RoomRead, for key: RoomKey) {
+    package func roomReadFailed(_ read: RoomRead, for key: RoomKey) {
         // The room may have closed during the read.
         rooms.changeIfPresent(key) { room in
             if read.withTyping { room.typists.readFailed() }
@@ -85,7 +85,7 @@ extension Shard {
     }
 
     /// Removes a session from a room. The room closes with its last session.
-    mutating func depart(_ key: SessionKey, from room: RoomKey) {
+    func depart(_ key: SessionKey, from room: RoomKey) {
         rooms.change(room) {
             $0.sessions.remove(key)
             $0.pendingJoins.remove(key)
@@ -97,7 +97,7 @@ extension Shard {
 
     /// Has a session's right to join judged again, after it was narrowed: where the conversation has members, they decide
     /// as before. A room that is not live is read anyway.
-    mutating func rightNarrowed(of session: SessionKey, user: UserID) {
+    func rightNarrowed(of session: SessionKey, user: UserID) {
         for key in sessions.read(session, { $0.joined }) ?? [] {
             guard redis.answersReads, let room = rooms[key], room.phase == .live, !room.isManaged,
                 sessions.read(session, { $0.right.opens(room.conversation) }) == false
@@ -107,7 +107,7 @@ extension Shard {
         }
     }
 
-    mutating func roomSubscribed(_ key: RoomKey, _ topic: Topic) {
+    func roomSubscribed(_ key: RoomKey, _ topic: Topic) {
         guard case .subscribing(var missing) = rooms[key]?.phase else { return }
         missing.remove(topic)
         rooms.change(key) { $0.phase = missing.isEmpty ? .reading : .subscribing(missing: missing) }
@@ -115,7 +115,7 @@ extension Shard {
     }
 
     /// Reads the typists, and the membership of each user who has joined or waits to join.
-    mutating func readRoomAgain(_ key: RoomKey) {
+    func readRoomAgain(_ key: RoomKey) {
         guard redis.answersReads, let room = rooms[key], room.phase == .reading || room.phase == .live else { return }
         rooms.change(key) { $0.isIncomplete = false }
         let users = Set(room.sessions.keys.compactMap { sessions[$0]?.user }).union(room.pendingJoins.users).sorted()
@@ -131,14 +131,14 @@ extension Shard {
 
     /// Requests the reads of typists that are due. Rooms whose channels are not confirmed are read on confirmation,
     /// and all rooms are read when Redis is back.
-    mutating func readUnclearRooms() {
+    func readUnclearRooms() {
         for key in reads.takeRooms() where redis.answersReads {
             guard let room = rooms[key], room.phase == .reading || room.phase == .live else { continue }
             read(RoomRead(conversation: room.conversation, users: [], withTyping: true, mostMembers: 0), for: key)
         }
     }
 
-    mutating func retryRoomReads() {
+    func retryRoomReads() {
         for key in rooms.keys {
             guard let room = rooms[key] else { continue }
             if room.phase == .reading || room.isIncomplete, !room.typists.isReading {
@@ -149,21 +149,21 @@ extension Shard {
         }
     }
 
-    mutating func openRoom(_ conversation: ConversationID) -> RoomKey {
+    func openRoom(_ conversation: ConversationID) -> RoomKey {
         let room = Room(conversation: conversation, settings: settings.typing)
         let key = rooms.insert(room)
         for topic in room.topics { actions.append(.subscribe(topic)) }
         return key
     }
 
-    mutating func closeIfDeserted(_ key: RoomKey) {
+    func closeIfDeserted(_ key: RoomKey) {
         guard let room = rooms[key], room.isDeserted else { return }
         for topic in room.topics { actions.append(.unsubscribe(topic)) }
         fanOut.typistCount -= room.told.count
         rooms.remove(key)
     }
 
-    mutating func read(_ read: RoomRead, for key: RoomKey) {
+    func read(_ read: RoomRead, for key: RoomKey) {
         rooms.change(key) {
             if read.withTyping { $0.typists.readBegan() }
             if read.mostMembers > 0 { $0.members.readBegan() }
@@ -171,7 +171,7 @@ extension Shard {
         actions.append(.store(.readRoom(.init(read: read, key: key))))
     }
 
-    private mutating func typistsRead(_ snapshot: RoomSnapshot, in key: RoomKey, at now: Instant) {
+    private func typistsRead(_ snapshot: RoomSnapshot, in key: RoomKey, at now: Instant) {
         rooms.change(key) { [clock = redis.clock] in
             $0.typists.snapshotRead(snapshot, clock: clock, at: now)
             // A read from before the channels were lost does not make the room live: another follows their
@@ -183,7 +183,7 @@ extension Shard {
         noteTold(room.typists.typists, in: key, toAll: true, at: now)
     }
 
-    private mutating func membersRead(_ snapshot: RoomSnapshot, in key: RoomKey) {
+    private func membersRead(_ snapshot: RoomSnapshot, in key: RoomKey) {
         let most = settings.limits.watchedUsers
         rooms.change(key) {
             $0.members.snapshotRead(snapshot.members ?? [:], count: snapshot.memberCount, most: most)
@@ -194,7 +194,7 @@ extension Shard {
     /// Handles sessions that may not be in the conversation, or no longer: refuses those that wait, notifies the others
     /// and removes them. Redis ended their typing together with a membership. A signal may have arrived in Redis after
     /// the user became a member again, and where there are no members Redis ends nothing; that typing is stopped here.
-    private mutating func putOut(_ all: [SessionKey], of key: RoomKey) {
+    private func putOut(_ all: [SessionKey], of key: RoomKey) {
         refuseWaiting(all, in: key)
         guard let conversation = rooms[key]?.conversation else { return }
         let removed = all.filter { rooms[key]?.sessions.contains($0) == true }

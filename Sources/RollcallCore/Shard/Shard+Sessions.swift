@@ -4,7 +4,7 @@ public import RollcallModel
 
 extension Shard {
     /// Handles a new connection.
-    public mutating func connected(at now: Instant) -> SessionKey {
+    public func connected(at now: Instant) -> SessionKey {
         let key = sessions.connected(at: now)
         remindOfEnd(key)
         return key
@@ -16,7 +16,7 @@ extension Shard {
     ///   - lifetime: how long the token is valid; the session ends with it. `nil` for no limit.
     ///   - issued: when the token was issued, which decides whether a revocation applies; `nil` if none can apply.
     ///   - right: which conversations without members it opens; `nil` if it does not say it.
-    public mutating func authenticated(
+    public func authenticated(
         _ key: SessionKey, user: UserID, device: DeviceID, lifetime: Duration? = nil, issued: Timestamp? = nil,
         right: JoinRight? = nil, id: MessageID?, at now: Instant
     ) -> [ShardAction] {
@@ -52,7 +52,7 @@ extension Shard {
         return take()
     }
 
-    private mutating func tokenLasts(_ lifetime: Duration?, for key: SessionKey, at now: Instant) {
+    private func tokenLasts(_ lifetime: Duration?, for key: SessionKey, at now: Instant) {
         sessions.change(key) { $0.tokenExpires = lifetime.map { now + $0 } }
         if let lifetime { timers.remind(.session(key), at: now + lifetime) }
     }
@@ -63,7 +63,7 @@ extension Shard {
     ///   - sentence: why, for the client's developer.
     ///   - reason: the goodbye's reason, where the close code has several.
     ///   - pause: the reconnect delay sent with close code `busy`; `nil` for the default.
-    public mutating func refused(
+    public func refused(
         _ key: SessionKey, _ code: CloseCode, because sentence: String = "", reason: GoodbyeReason? = nil,
         after pause: Duration? = nil, at now: Instant
     ) -> [ShardAction] {
@@ -77,7 +77,7 @@ extension Shard {
 
     /// Handles a token that is not accepted, or cannot be verified now. A session without a welcome ends. An open session
     /// continues with its present token until that expires.
-    public mutating func tokenRefused(
+    public func tokenRefused(
         _ key: SessionKey, _ code: CloseCode, because sentence: String, reason: GoodbyeReason? = nil,
         after pause: Duration? = nil, id: MessageID?, at now: Instant
     ) -> [ShardAction] {
@@ -103,14 +103,14 @@ extension Shard {
     ///
     /// - Parameter silence: the time since the last received byte, which is when the device was last known to be
     ///   present.
-    public mutating func disconnected(_ key: SessionKey, silence: Duration, at now: Instant) -> [ShardAction] {
+    public func disconnected(_ key: SessionKey, silence: Duration, at now: Instant) -> [ShardAction] {
         guard sessions[key]?.isConnected == true else { return [] }
         connectionEnded(key, lost: redis.time(at: now).advanced(by: .zero - silence), at: now)
         return take()
     }
 
     /// Handles that another session holds the device now, on another worker or on this one.
-    package mutating func replaced(_ name: SessionName, at now: Instant) -> [ShardAction] {
+    package func replaced(_ name: SessionName, at now: Instant) -> [ShardAction] {
         guard let key = sessions.key(of: name) else { return [] }
         sessions.change(key) { $0.recorder?.abandoned() }
         dropReplaced(key, at: now)
@@ -118,7 +118,7 @@ extension Shard {
     }
 
     /// Ends a session at an operator's request.
-    package mutating func sentAway(_ name: SessionName, at now: Instant) -> [ShardAction] {
+    package func sentAway(_ name: SessionName, at now: Instant) -> [ShardAction] {
         guard let key = sessions.key(of: name) else { return [] }
         dismiss(key, .sentAway, at: now)
         return take()
@@ -126,7 +126,7 @@ extension Shard {
 
     /// Handles a session's deadline: a late hello, the end of its grace period, its token's expiry, or its moment to
     /// leave a draining worker.
-    mutating func sessionDue(_ key: SessionKey, at now: Instant) {
+    func sessionDue(_ key: SessionKey, at now: Instant) {
         guard let session = sessions[key] else { return }
         switch session.phase {
         case .greeting, .authenticating, .open:
@@ -142,7 +142,7 @@ extension Shard {
         }
     }
 
-    private mutating func connectionDue(_ key: SessionKey, _ session: Session, at now: Instant) {
+    private func connectionDue(_ key: SessionKey, _ session: Session, at now: Instant) {
         if let expires = session.tokenExpires, now >= expires {
             actions.append(.send(.goodbye(.init(reason: .expired, reconnect: true)), to: [key]))
             close(key, .tokenExpired, at: now)
@@ -157,7 +157,7 @@ extension Shard {
         }
     }
 
-    mutating func remindOfEnd(_ key: SessionKey) {
+    func remindOfEnd(_ key: SessionKey) {
         guard let session = sessions[key] else { return }
         let hello = session.phase == .open ? nil : session.connected + settings.hello
         if let next = [hello, session.leaves, session.tokenExpires].compactMap({ $0 }).min() {
@@ -166,20 +166,20 @@ extension Shard {
     }
 
     /// Closes the connection. As after any loss, the device keeps its presence for the grace period.
-    mutating func close(_ key: SessionKey, _ code: CloseCode, because sentence: String = "", at now: Instant) {
+    func close(_ key: SessionKey, _ code: CloseCode, because sentence: String = "", at now: Instant) {
         actions.append(.close(key, code, because: sentence))
         connectionEnded(key, lost: redis.time(at: now), at: now)
     }
 
     /// Handles a goodbye: the device is gone at once.
-    mutating func goodbye(_ key: SessionKey, id: MessageID?, at now: Instant) {
+    func goodbye(_ key: SessionKey, id: MessageID?, at now: Instant) {
         acknowledge(id, to: key)
         actions.append(.close(key, .normal, because: ""))
         leaveEverything(key, at: now)
         deviceGone(key, at: now)
     }
 
-    private mutating func deviceGone(_ key: SessionKey, at now: Instant) {
+    private func deviceGone(_ key: SessionKey, at now: Instant) {
         let time = redis.time(at: now)
         sessions.change(key) {
             $0.recorder?.removed(at: time)
@@ -188,7 +188,7 @@ extension Shard {
         advance(key, at: now)
     }
 
-    private mutating func connectionEnded(_ key: SessionKey, lost: Timestamp, at now: Instant) {
+    private func connectionEnded(_ key: SessionKey, lost: Timestamp, at now: Instant) {
         guard let session = sessions[key] else { return }
         guard session.phase == .open else {
             fanOut.forget(key)
@@ -211,7 +211,7 @@ extension Shard {
     }
 
     /// Ends the grace period of a user's oldest sessions if the user has too many devices in grace.
-    private mutating func limitDevicesInGrace(of user: UserID, at now: Instant) {
+    private func limitDevicesInGrace(of user: UserID, at now: Instant) {
         let all = sessions.keys(of: user)
         guard all.count > settings.bounds.devicesInGrace else { return }
         let inGrace = all.filter {
@@ -221,7 +221,7 @@ extension Shard {
     }
 
     /// Ends a session whose device now belongs to another session. The record is not changed.
-    mutating func dropReplaced(_ key: SessionKey, at now: Instant) {
+    func dropReplaced(_ key: SessionKey, at now: Instant) {
         if sessions[key]?.isConnected == true {
             actions.append(.send(.goodbye(.init(reason: .replaced, reconnect: false)), to: [key]))
             actions.append(.close(key, .replaced, because: ""))
@@ -232,7 +232,7 @@ extension Shard {
     }
 
     /// Ends a session without a grace period: its device should not reconnect before the cause is fixed.
-    mutating func dismiss(_ key: SessionKey, _ code: CloseCode, at now: Instant) {
+    func dismiss(_ key: SessionKey, _ code: CloseCode, at now: Instant) {
         guard let phase = sessions.read(key, { $0.phase }), phase != .ending else { return }
         if sessions[key]?.isConnected == true {
             if code == .sentAway {
@@ -245,15 +245,13 @@ extension Shard {
     }
 
     /// Ends everything that an open session took part in.
-    private mutating func leaveEverything(_ key: SessionKey, at now: Instant) {
+    private func leaveEverything(_ key: SessionKey, at now: Instant) {
         sessions.lostConnection(key)
         limitLingering()
         stopTypingEverywhere(key, at: now)
         for room in sessions[key]?.joined ?? [] { depart(key, from: room) }
         for room in sessions[key]?.joining ?? [] { depart(key, from: room) }
-        for watch in sessions[key]?.watched.keys ?? [] {
-            if let user = watches[watch]?.user { removeWatcher(key, of: user) }
-        }
+        for watch in sessions[key]?.watched.keys ?? [] { removeWatcher(key, of: watch.user) }
         sessions.change(key) { $0.leftEverything() }
         fanOut.forget(key)
         for reminder in [Reminder.held(key), .state(key)] { timers.forget(reminder) }
@@ -262,7 +260,7 @@ extension Shard {
     /// Drops the sessions that have lingered longest if there are too many. Their devices may stay in Redis. A sweep
     /// removes those: the worker starts a new incarnation, and the lease of this one expires. A session that leaves
     /// nothing but its entry on the worker's list is unlisted.
-    private mutating func limitLingering() {
+    private func limitLingering() {
         while let oldest = sessions.nextToDrop(settings.bounds), let recorder = sessions[oldest]?.recorder {
             if recorder.mayLeaveDevice {
                 repairs.leftDevice()
@@ -275,13 +273,13 @@ extension Shard {
         }
     }
 
-    mutating func forget(_ key: SessionKey) {
+    func forget(_ key: SessionKey) {
         sessions.remove(key)
         repairs.forget(key)
         timers.forget(.session(key))
     }
 
-    private mutating func welcome(
+    private func welcome(
         _ key: SessionKey, _ recorder: DeviceRecorder, hello: ClientMessage.Hello, id: MessageID?, at now: Instant
     ) {
         var recorder = recorder
@@ -304,7 +302,7 @@ extension Shard {
 
     /// Processes the messages of a session whose first write cannot tell whether its token was revoked. While Redis
     /// answers reads, a read tells; while Redis is away, nothing does, and the first write will.
-    mutating func listenUnlessRevoked(_ key: SessionKey, at now: Instant) {
+    func listenUnlessRevoked(_ key: SessionKey, at now: Instant) {
         guard sessions.read(key, { $0.isUnproven && $0.phase == .open }) == true else { return }
         guard redis.answersReads, let recorder = sessions[key]?.recorder, !recorder.needsNoToken else {
             return listen(to: key, at: now)

@@ -4,7 +4,7 @@ package import RollcallModel
 
 extension Shard {
     /// Handles Redis's reply to a typing signal.
-    package mutating func typingSignalled(
+    package func typingSignalled(
         _ outcome: TypingOutcome, _ signal: TypingSignal, for key: SessionKey, id: MessageID?
     ) -> [ShardAction] {
         switch outcome {
@@ -25,7 +25,7 @@ extension Shard {
 
     /// Stops a signal that took effect after its own stop, which is possible if Redis did not know the signal's script or
     /// the slot was moving. The stop has ended nothing then.
-    private mutating func stopAgain(_ signal: TypingSignal, of key: SessionKey) {
+    private func stopAgain(_ signal: TypingSignal, of key: SessionKey) {
         let isTyping = sessions.read(key) { session in
             session.senders.contains { $0.conversation == signal.conversation && $0.typing.isSignalled }
         }
@@ -35,27 +35,27 @@ extension Shard {
     }
 
     /// Handles a stop that was published, or came too late to change anything.
-    package mutating func typingStopped(_ stop: TypingSignal) -> [ShardAction] {
+    package func typingStopped(_ stop: TypingSignal) -> [ShardAction] {
         tally.typingPublished += 1
         for waiting in repairs.stops.published(stop) { acknowledge(waiting.id, to: waiting.session) }
         return take()
     }
 
     /// Handles a typing signal that did not reach Redis. It is not retried: the user's next keystrokes cause another.
-    package mutating func signalFailed(for key: SessionKey, id: MessageID?) -> [ShardAction] {
+    package func signalFailed(for key: SessionKey, id: MessageID?) -> [ShardAction] {
         if let id { answerUnavailable(key, id: id) }
         return take()
     }
 
     /// Handles a stop that did not reach Redis. It is retried until its expiry.
-    package mutating func stopFailed(_ stop: TypingSignal, at now: Instant) -> [ShardAction] {
+    package func stopFailed(_ stop: TypingSignal, at now: Instant) -> [ShardAction] {
         for waiting in repairs.stops.failed(stop, at: redis.time(at: now)) {
             answerUnavailable(waiting.session, id: waiting.id)
         }
         return take()
     }
 
-    mutating func typed(
+    func typed(
         _ typing: Bool, _ kind: TypingKind, in conversation: ConversationID, id: MessageID?, on key: SessionKey,
         at now: Instant
     ) {
@@ -82,7 +82,7 @@ extension Shard {
     }
 
     /// Acknowledges a message that ended the device's typing, once all its stops are published.
-    mutating func acknowledge(
+    func acknowledge(
         _ id: MessageID?, onceStoppedIn conversation: ConversationID, to key: SessionKey, at now: Instant
     ) {
         guard let id else { return }
@@ -95,12 +95,12 @@ extension Shard {
         }
     }
 
-    mutating func stopTypingEverywhere(_ key: SessionKey, at now: Instant) {
+    func stopTypingEverywhere(_ key: SessionKey, at now: Instant) {
         for room in sessions[key]?.senders.compactMap(\.room) ?? [] { stopTyping(key, in: room) }
         for room in sessions[key]?.joining ?? [] { dropDeferredTyping(key, in: room) }
     }
 
-    mutating func stopTyping(_ key: SessionKey, in room: RoomKey) {
+    func stopTyping(_ key: SessionKey, in room: RoomKey) {
         guard let decision = sessions.change(key, { $0.stopped(in: room) }) ?? nil,
             let conversation = rooms[room]?.conversation
         else { return }
@@ -108,7 +108,7 @@ extension Shard {
     }
 
     /// Sends deferred typing signals that are due, and ends typing that was not renewed.
-    mutating func typingDue(_ key: SessionKey, at now: Instant) {
+    func typingDue(_ key: SessionKey, at now: Instant) {
         for (index, sender) in (sessions[key]?.senders ?? []).enumerated() {
             while let decision = sessions.change(key, { $0.senders[index].typing.due(at: now) }) ?? nil {
                 carryOut(decision, in: sender.conversation, for: key, id: nil)
@@ -117,7 +117,7 @@ extension Shard {
         remindOfTyping(key)
     }
 
-    private mutating func carryOut(
+    private func carryOut(
         _ decision: TypingSender.Decision, in conversation: ConversationID, for key: SessionKey, id: MessageID?
     ) {
         guard let name = sessions.read(key, { $0.recorder?.name }) ?? nil else { return }
@@ -135,13 +135,13 @@ extension Shard {
         }
     }
 
-    private mutating func remindOfTyping(_ key: SessionKey) {
+    private func remindOfTyping(_ key: SessionKey) {
         if let next = sessions.read(key, \.nextTypingDue) ?? nil {
             timers.remind(.typing(key), at: next)
         }
     }
 
-    mutating func answerUnavailable(_ key: SessionKey, id: MessageID?) {
+    func answerUnavailable(_ key: SessionKey, id: MessageID?) {
         answer(key, .unavailable, id: id, "Redis is away or takes no writes; try again in a moment")
     }
 }

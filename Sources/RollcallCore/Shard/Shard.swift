@@ -8,15 +8,15 @@ public import RollcallModel
 ///
 /// After each event, the caller carries out the returned actions. At the end of each event-loop tick, it calls
 /// ``tickEnded(at:)``, which combines changes into fewer messages and reads, and carries out those actions too.
-public struct Shard: Sendable {
-    enum Reminder: Hashable, Sendable {
+public final class Shard {
+    enum Reminder: Hashable {
         case session(SessionKey)
         case typing(SessionKey)
         /// Held messages of a session may be processed.
         case held(SessionKey)
         /// A deferred change of a device's state may be written, or of a user be shown.
         case state(SessionKey)
-        case watch(WatchKey)
+        case watch(Watch)
         case room(RoomKey)
         case members(RoomKey)
         /// An outage may have settled; then everything is read again authoritatively.
@@ -31,7 +31,7 @@ public struct Shard: Sendable {
     /// The conversations that sessions have joined or are joining.
     var rooms = NamedTable<Room>()
     /// The users that sessions watch.
-    var watches = NamedTable<Watch>()
+    var watches = Directory<UserID, Watch>()
     var reads = DueReads()
     var repairs = WriteRepairs()
     var fanOut = FanOut()
@@ -84,7 +84,7 @@ public struct Shard: Sendable {
     /// When ``timePassed(at:)`` next has something to do.
     public var nextDeadline: Instant? { timers.next }
 
-    mutating func take() -> [ShardAction] {
+    func take() -> [ShardAction] {
         defer { actions = [] }
         return actions
     }
@@ -93,14 +93,14 @@ public struct Shard: Sendable {
     public func redisTime(at now: Instant) -> Timestamp { redis.time(at: now) }
 
     /// Handles elapsed time: carries out everything that is due.
-    public mutating func timePassed(at now: Instant) -> [ShardAction] {
+    public func timePassed(at now: Instant) -> [ShardAction] {
         while let reminder = timers.popDue(at: now) {
             switch reminder {
             case .session(let key): sessionDue(key, at: now)
             case .typing(let key): typingDue(key, at: now)
             case .held(let key): takeHeld(key, at: now)
             case .state(let key): stateDue(key, at: now)
-            case .watch(let key): fanOut.presence.insert(key)
+            case .watch(let watch): fanOut.presence.insert(watch)
             case .room(let key): roomDue(key, at: now)
             case .members(let key): membersChanged(key)
             case .settling: settlingDue(at: now)
@@ -112,7 +112,7 @@ public struct Shard: Sendable {
 
     /// Ends an event-loop tick: sends the changes of this tick together, and requests reads in batches. While
     /// ``hasMoreToTell`` is true, the next tick should follow as soon as the messages of this one are flushed.
-    public mutating func tickEnded(at now: Instant) -> [ShardAction] {
+    public func tickEnded(at now: Instant) -> [ShardAction] {
         sendTyping(at: now)
         sendMemberChanges(at: now)
         sendPresence(at: now)
@@ -127,12 +127,12 @@ public struct Shard: Sendable {
         fanOut.hasChanges
     }
 
-    mutating func acknowledge(_ id: MessageID?, to key: SessionKey) {
+    func acknowledge(_ id: MessageID?, to key: SessionKey) {
         guard let id, sessions.read(key, { $0.isConnected }) == true else { return }
         actions.append(.send(.ack(id), to: [key]))
     }
 
-    mutating func answer(_ key: SessionKey, _ code: MessageError.Code, id: MessageID?, _ message: String) {
+    func answer(_ key: SessionKey, _ code: MessageError.Code, id: MessageID?, _ message: String) {
         guard sessions[key]?.isConnected == true else { return }
         actions.append(.send(.error(MessageError(code: code, id: id, message: message)), to: [key]))
     }

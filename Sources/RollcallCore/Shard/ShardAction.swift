@@ -4,7 +4,6 @@ public import RollcallModel
 
 public typealias SessionKey = SlotKey<Session>
 public typealias RoomKey = SlotKey<Room>
-public typealias WatchKey = SlotKey<Watch>
 
 /// Something for the worker to do, in the order given.
 public enum ShardAction: Hashable, Sendable {

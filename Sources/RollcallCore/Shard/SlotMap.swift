@@ -10,11 +10,15 @@ public struct SlotKey<Value>: Hashable, Sendable {
     let generation: UInt32
 }
 
+extension SlotKey: Numbered {
+    var number: Int32 { index }
+}
+
 /// An array whose slots are reused.
-struct SlotMap<Value: Sendable>: Sendable {
+struct SlotMap<Value> {
     typealias Key = SlotKey<Value>
 
-    private struct Slot: Sendable {
+    private struct Slot {
         var generation: UInt32
         var value: Value?
     }

@@ -4,7 +4,7 @@
 public import RollcallModel
 
 /// Something that happens to a shard, at a moment.
-public typealias ShardEvent = (inout Shard, Instant) -> [ShardAction]
+public typealias ShardEvent = (Shard, Instant) -> [ShardAction]
 
 /// Where a shard runs: an event loop of a worker, a simulated process, or a test.
 public protocol ShardHost: AnyObject {
@@ -31,7 +31,7 @@ extension ShardHost {
 
 /// A shard with what drives it. Used on one thread only, its host's.
 public final class ShardShell {
-    public var shard: Shard
+    public let shard: Shard
     /// Set before the first event.
     public unowned var host: (any ShardHost)?
     /// What later events want done, while the actions of an earlier one are carried out.
@@ -51,7 +51,7 @@ public final class ShardShell {
     /// has its own carried out after all of those.
     public func after(_ event: ShardEvent) {
         guard let host else { return }
-        carryOut(event(&shard, host.now), on: host)
+        carryOut(event(shard, host.now), on: host)
         endTickSoon(host)
         wakeInTime()
     }
@@ -60,7 +60,7 @@ public final class ShardShell {
     public func answered<Question: StoreQuestion>(
         _ question: Question, _ reply: Result<Question.Answer, StoreFailure>
     ) {
-        after { question.answered(reply, by: &$0, at: $1) }
+        after { question.answered(reply, by: $0, at: $1) }
     }
 
     /// The tick is over: what changed in it is sent.

@@ -19,13 +19,13 @@ public protocol StoreQuestion: Hashable, Sendable {
     ///
     /// - Returns: what the shard wants done next.
     func answered(
-        _ reply: Result<Answer, StoreFailure>, by shard: inout Shard, at now: Instant
+        _ reply: Result<Answer, StoreFailure>, by shard: Shard, at now: Instant
     ) -> [ShardAction]
 }
 
 extension StoreQuestion {
-    public func failed(_ failure: StoreFailure, by shard: inout Shard, at now: Instant) -> [ShardAction] {
-        answered(.failure(failure), by: &shard, at: now)
+    public func failed(_ failure: StoreFailure, by shard: Shard, at now: Instant) -> [ShardAction] {
+        answered(.failure(failure), by: shard, at: now)
     }
 }
 
@@ -74,7 +74,7 @@ extension StoreRequest {
         public let until: Timestamp
 
         public func answered(
-            _ reply: Result<Bool, StoreFailure>, by shard: inout Shard, at now: Instant
+            _ reply: Result<Bool, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             sessions.flatMap { session in
                 let step = DeviceRecorder.Step.list(session.name, under: incarnation)
@@ -94,7 +94,7 @@ extension StoreRequest {
         let key: SessionKey
 
         public func answered(
-            _ reply: Result<Void, StoreFailure>, by shard: inout Shard, at now: Instant
+            _ reply: Result<Void, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             switch reply {
             case .success: shard.unlisted(key, under: incarnation, at: now)
@@ -110,7 +110,7 @@ extension StoreRequest {
         let key: SessionKey
 
         public func answered(
-            _ reply: Result<DeviceWritten, StoreFailure>, by shard: inout Shard, at now: Instant
+            _ reply: Result<DeviceWritten, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             switch reply {
             case .success(let written): shard.written(written, of: write, for: key, at: now)
@@ -127,7 +127,7 @@ extension StoreRequest {
         let id: MessageID?
 
         public func answered(
-            _ reply: Result<TypingOutcome, StoreFailure>, by shard: inout Shard, at now: Instant
+            _ reply: Result<TypingOutcome, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             switch reply {
             case .success(let outcome): shard.typingSignalled(outcome, signal, for: key, id: id)
@@ -140,7 +140,7 @@ extension StoreRequest {
         public let stop: TypingSignal
 
         public func answered(
-            _ reply: Result<TypingStopOutcome, StoreFailure>, by shard: inout Shard, at now: Instant
+            _ reply: Result<TypingStopOutcome, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             switch reply {
             case .success: shard.typingStopped(stop)
@@ -155,7 +155,7 @@ extension StoreRequest {
         let key: RoomKey
 
         public func answered(
-            _ reply: Result<RoomSnapshot, StoreFailure>, by shard: inout Shard, at now: Instant
+            _ reply: Result<RoomSnapshot, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             guard case .success(let snapshot) = reply else {
                 shard.roomReadFailed(read, for: key)
@@ -178,7 +178,7 @@ extension StoreRequest {
         }
 
         public func answered(
-            _ reply: Result<PresenceSnapshot, StoreFailure>, by shard: inout Shard, at now: Instant
+            _ reply: Result<PresenceSnapshot, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             guard case .success(let snapshot) = reply else {
                 shard.presenceReadFailed(users, isAuthoritative: isAuthoritative)
@@ -196,7 +196,7 @@ extension StoreRequest {
         let id: MessageID?
 
         public func answered(
-            _ reply: Result<PresenceSnapshot, StoreFailure>, by shard: inout Shard, at now: Instant
+            _ reply: Result<PresenceSnapshot, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             shard.gotPresence(try? reply.get(), of: users, for: key, id: id, at: now)
         }
@@ -208,7 +208,7 @@ extension StoreRequest {
         public let incarnation: Incarnation
 
         public func answered(
-            _ reply: Result<[DeviceStanding], StoreFailure>, by shard: inout Shard, at now: Instant
+            _ reply: Result<[DeviceStanding], StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             switch reply {
             case .success(let found): shard.audited(sessions, found, of: incarnation, at: now)

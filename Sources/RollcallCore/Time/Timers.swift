@@ -6,8 +6,8 @@ internal import HeapModule
 ///
 /// When a reminder comes up, its subject checks whether anything is due, and schedules another reminder if its deadline
 /// has moved. A deadline that moves back every second therefore adds no queue entry for each move.
-struct Timers<Subject: Hashable & Sendable>: Sendable {
-    private struct Entry: Comparable, Sendable {
+struct Timers<Subject: Hashable> {
+    private struct Entry: Comparable {
         var at: Instant
         var subject: Subject
 

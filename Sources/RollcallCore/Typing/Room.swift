@@ -3,7 +3,7 @@
 internal import RollcallModel
 
 /// A conversation that sessions of this shard have joined.
-public struct Room: Sendable {
+public struct Room {
     enum Phase: Hashable, Sendable {
         /// Waiting for these channels to be confirmed.
         case subscribing(missing: Set<Topic>)
@@ -16,10 +16,10 @@ public struct Room: Sendable {
     var phase: Phase
     /// Whether a read failed since the last complete set of reads: some user's membership may be outdated.
     var isIncomplete = false
-    var sessions = IndexedSet<Session>()
+    var sessions = IndexedSet<SessionKey>()
     var pendingJoins = PendingJoins()
     /// Sessions that also watch the members.
-    var presenceSessions = IndexedSet<Session>()
+    var presenceSessions = IndexedSet<SessionKey>()
     var members = MemberSet()
     /// Whether the conversation had a member list when it was last read.
     var isManaged = false

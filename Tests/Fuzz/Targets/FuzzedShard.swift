@@ -32,7 +32,7 @@ struct FuzzedShard {
     }
 
     mutating func event(_ event: ShardEvent) {
-        carryOut(event(&shard, now))
+        carryOut(event(shard, now))
         for _ in 0..<100 {
             carryOut(shard.tickEnded(at: now))
             guard shard.hasMoreToTell else { return }

@@ -4,18 +4,17 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct DueReadsTests {
-    private let watches: [WatchKey]
+    private let watches: [Watch]
     private let room: RoomKey
     private var reads = DueReads()
 
     init() {
-        var watches = SlotMap<Watch>()
-        self.watches = (0..<3).map { watches.insert(Watch(user: try! UserID("u\($0)"))) }
+        watches = (0..<3).map { Watch(user: try! UserID("u\($0)"), number: $0) }
         var rooms = SlotMap<Room>()
         room = rooms.insert(Room(conversation: "c"))
     }
 
-    @Test("users and rooms are read once each, in slot order")
+    @Test("users and rooms are read once each, by number")
     mutating func once() {
         reads.insert(watches[2])
         reads.insert([watches[0], watches[2]])
@@ -28,7 +27,7 @@ import Testing
 
     @Test("a failed read is due again after a heartbeat, unless nobody watches the user any more")
     mutating func failed() {
-        for watch in watches { reads.retryLater(watch) }
+        for watch in watches { reads.insert(watch, .withHeartbeat) }
         #expect(!reads.hasWatches && reads.count == 3)
         reads.forget(watches[0])
         reads.retryFailed()

@@ -13,8 +13,7 @@ import Testing
         self.sessions = (0..<3).map { _ in
             sessions.insert(Session(now: at(.zero)))
         }
-        var watches = SlotMap<Watch>()
-        users = (0..<4).map { .user(watches.insert(Watch(user: try! UserID("u\($0)")))) }
+        users = (0..<4).map { .user(Watch(user: try! UserID("u\($0)"), number: $0)) }
     }
 
     private mutating func piece(_ key: SessionKey, _ limit: Int = 10) -> FanOut.Piece? {

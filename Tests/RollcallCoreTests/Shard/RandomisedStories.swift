@@ -78,7 +78,7 @@ import Testing
 
     private func check(_ stage: Stage, _ open: [SessionKey], _ asked: [SessionKey: [MessageID]]) {
         for key in open {
-            let watched = (stage.shard.sessions[key]?.watched.keys ?? []).compactMap { stage.shard.watches[$0]?.user }
+            let watched = (stage.shard.sessions[key]?.watched.keys ?? []).map(\.user)
             let heard = stage.heard(by: key)
             #expect(Set(heard.answered) == Set(asked[key] ?? []) && heard.answered.count == asked[key]?.count ?? 0)
             for user in watched {

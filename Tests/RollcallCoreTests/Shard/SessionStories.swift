@@ -333,7 +333,7 @@ import Testing
         stage.redisReturns()
         let event = stage.reply(to: write)
         stage.event(event)
-        stage.event { old.failed(.unknown, by: &$0, at: $1) }
+        stage.event { old.failed(.unknown, by: $0, at: $1) }
         #expect(stage.heard(by: key).acks.isEmpty)
         stage.settle()
         #expect(stage.heard(by: key).acks == ["h"])

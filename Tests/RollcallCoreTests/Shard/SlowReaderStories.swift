@@ -201,7 +201,7 @@ import Testing
     func ticks() {
         let users = people(250)
         let (stage, _, _) = watching(users)
-        var shard = stage.shard
+        let shard = stage.shard
         for user in users { shard.presenceChanged(change(user, .online, version: 2_000_000), at: stage.now) }
         var sizes: [Int] = []
         repeat {

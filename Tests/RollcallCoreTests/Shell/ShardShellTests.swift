@@ -27,7 +27,7 @@ private final class RefusingHost: ShardHost {
         deepest = max(deepest, depth)
         done.append(action)
         if case .store(let request) = action {
-            shell.after { request.question?.failed(.withoutEffect, by: &$0, at: $1) ?? [] }
+            shell.after { request.question?.failed(.withoutEffect, by: $0, at: $1) ?? [] }
         }
     }
 

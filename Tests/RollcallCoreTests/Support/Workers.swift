@@ -129,7 +129,7 @@ struct Workers {
     // MARK: Ways
 
     private mutating func event(_ worker: Int, _ event: ShardEvent) {
-        carryOut(event(&workers[worker].shard, now), of: worker)
+        carryOut(event(workers[worker].shard, now), of: worker)
         repeat {
             carryOut(workers[worker].shard.tickEnded(at: now), of: worker)
         } while workers[worker].shard.hasMoreToTell

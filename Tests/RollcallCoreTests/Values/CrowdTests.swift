@@ -16,7 +16,7 @@ import Testing
     func indexedSet() {
         randomised("indexed set") { random in
             let all = keys(60)
-            var set = IndexedSet<Session>()
+            var set = IndexedSet<SessionKey>()
             var expected: Set<SessionKey> = []
             for step in 0..<4000 {
                 let key = all.randomElement(using: &random)!

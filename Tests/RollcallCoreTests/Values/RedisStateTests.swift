@@ -39,7 +39,8 @@ import Testing
         at moment: Duration, ahead: Int64 = 1000, leases: [Incarnation: Timestamp] = [:], afterGap: Bool = false
     ) -> RedisState.Renewal {
         state.leaseRenewed(
-            of: Incarnation(name: state.workerName), snapshot(moment, ahead: ahead, leases), until: Self.time(moment + .seconds(4)),
+            of: Incarnation(name: state.workerName), snapshot(moment, ahead: ahead, leases),
+            until: Self.time(moment + .seconds(4)),
             clock: Self.clock(moment, ahead: ahead), afterGap: afterGap, at: at(moment))
     }
 

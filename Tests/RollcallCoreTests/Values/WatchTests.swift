@@ -6,107 +6,120 @@ import Testing
 @Suite struct WatchTests {
     @Test("of published changes the newest counts, in any order of arrival")
     func newest() {
-        var watch = shown(.online, version: 10)
-        watch.changed(change(.offline, version: 12), at: redis(1000))
-        watch.changed(change(.online, version: 11), at: redis(1000))
+        let watch = shown(.online, version: 10)
+        hear(.offline, version: 12, by: watch)
+        hear(.online, version: 11, by: watch)
         #expect(watch.presence?.version == 12)
         #expect(watch.news()?.status == .offline)
-        watch.changed(change(.away, version: 12), at: redis(1000))
+        hear(.away, version: 12, by: watch)
         #expect(watch.news() == nil, "the same version is no news")
     }
 
     @Test("after Redis's clock was set back, a record that is made again is newer, and otherwise versions decide")
     func clockSetBack() {
-        var watch = shown(.offline, version: 10_000)
-        watch.changed(change(.online, version: 9_000), at: redis(2_000))
+        let watch = shown(.offline, version: 10_000)
+        hear(.online, version: 9_000, by: watch, at: 2_000)
         #expect(watch.presence?.version == 10_000)
-        watch.changed(change(.online, version: 2_001), at: redis(2_000))
+        hear(.online, version: 2_001, by: watch, at: 2_000)
         #expect(watch.news()?.status == .online && watch.presence?.version == 2_001)
-        watch.changed(change(.away, version: 1_999), at: redis(2_000))
+        hear(.away, version: 1_999, by: watch, at: 2_000)
         #expect(watch.presence?.version == 2_001)
     }
 
     @Test("an older change after a newer one is ignored")
     func older() {
-        var watch = shown(.online, version: 10)
-        watch.changed(change(.offline, version: 20), at: redis(1000))
+        let watch = shown(.online, version: 10)
+        hear(.offline, version: 20, by: watch)
         #expect(watch.news()?.version == 20)
-        watch.changed(change(.online, version: 15), at: redis(1000))
+        hear(.online, version: 15, by: watch)
         #expect(watch.news() == nil && watch.presence?.status == .offline, "it is older than the known record")
-        watch.changed(change(.online, version: 21), at: redis(1000))
+        hear(.online, version: 21, by: watch)
         #expect(watch.news()?.version == 21)
     }
 
     @Test("a change that looks the same is not sent, not even later")
     func looksTheSame() {
-        var watch = shown(.online, version: 10)
-        watch.changed(change(.online, version: 11), at: redis(1000))
+        let watch = shown(.online, version: 10)
+        hear(.online, version: 11, by: watch)
         #expect(watch.news() == nil)
-        watch.changed(change(.offline, version: 12), at: redis(1000))
+        hear(.offline, version: 12, by: watch)
         #expect(watch.news() != nil)
         #expect(watch.news() == nil)
     }
 
     @Test("nothing is shown before the first snapshot, and changes received before it count")
     func beforeTheSnapshot() {
-        var watch = Watch(user: "alice")
-        watch.changed(change(.online, version: 10), at: redis(1000))
+        let watch = Watch(user: "alice", number: 0)
+        hear(.online, version: 10, by: watch)
         #expect(watch.news() == nil)
-        watch.read(reading(.online, version: 10))
+        watch.channelConfirmed()
+        read(.online, version: 10, by: watch)
         _ = watch.snapshotKnown()
         #expect(watch.news() == nil && watch.shown?.status == .online)
     }
 
-    @Test("the result of a read counts, whatever was known")
+    @Test("an authoritative read counts, whatever was known, and an ordinary one if it is newer")
     func read() {
-        var watch = shown(.online, version: 10)
-        watch.read(reading(.offline, version: 7))
+        let watch = shown(.online, version: 10)
+        read(.offline, version: 7, by: watch)
+        #expect(watch.news() == nil)
+        read(.offline, version: 7, isAuthoritative: true, by: watch)
         #expect(watch.news()?.status == .offline)
     }
 
-    @Test("an authoritative read starts when no other read is in flight, and requests made meanwhile share it")
+    @Test("an authoritative read starts when no other read is in flight, and does not count if a change came meanwhile")
     func authoritativeReads() {
-        var watch = shown(.online, version: 10)
-        #expect(watch.readBegan()?.isAuthoritative == false)
-        watch.nextReadIsAuthoritative = true
+        let watch = shown(.online, version: 10)
+        #expect(watch.readBegan() == false)
+        watch.nextRead(isAuthoritative: true)
         #expect(watch.readBegan() == nil)
-        watch.heard()
-        var mayBegin = watch.readEnded()
-        #expect(mayBegin)
-        #expect(watch.readBegan()?.isAuthoritative == true && !watch.heardMeanwhile)
-        #expect(watch.readBegan()?.isAuthoritative == false)
-        watch.nextReadIsAuthoritative = true
+        hear(.away, version: 11, by: watch)
+        #expect(read(.online, version: 10, by: watch) == .now)
+        #expect(watch.readBegan() == true)
+        #expect(watch.readBegan() == false)
+        watch.nextRead(isAuthoritative: true)
         #expect(watch.readBegan() == nil)
-        mayBegin = watch.readEnded()
-        #expect(!mayBegin, "another is under way")
-        mayBegin = watch.readEnded()
-        #expect(mayBegin)
-        #expect(watch.readBegan()?.isAuthoritative == true)
-        mayBegin = watch.readEnded()
-        #expect(!mayBegin, "nothing waits")
+        #expect(read(.online, version: 10, by: watch) == .none, "another is under way")
+        #expect(watch.readFailed(isAuthoritative: false) == .now)
+        #expect(watch.readBegan() == true)
+        hear(.away, version: 12, by: watch)
+        #expect(read(.online, version: 10, isAuthoritative: true, by: watch) == .now)
+        #expect(watch.presence?.status == .away && watch.readBegan() == true)
+        #expect(read(.online, version: 10, isAuthoritative: true, by: watch) == .none)
+        #expect(watch.presence?.status == .online)
     }
 
     private func shown(_ status: PresenceStatus, version: Int64) -> Watch {
-        var watch = Watch(user: "alice")
-        watch.read(reading(status, version: version))
+        let watch = Watch(user: "alice", number: 0)
+        watch.channelConfirmed()
+        read(status, version: version, by: watch)
         _ = watch.snapshotKnown()
         return watch
     }
 
-    private func reading(_ status: PresenceStatus, version: Int64) -> Watch.Reading {
-        Watch.Reading(
-            known: Watch.Known(presence: presence(status, version: version), version: version, isStored: true))
+    /// Redis answers a read of alice.
+    @discardableResult
+    private func read(
+        _ status: PresenceStatus, version: Int64, isAuthoritative: Bool = false, by watch: Watch
+    ) -> Watch.NextRead {
+        var record = PresenceRecord(
+            user: "alice", devices: [:], lastSeen: nil, updatedAt: redis(version), version: version)
+        record.countedStatus = status
+        return watch.read(record, [:], isAuthoritative: isAuthoritative, state(at: 1000)).next
     }
 
-    private func change(_ status: PresenceStatus, version: Int64) -> PresenceChange {
-        PresenceChange(presence(status, version: version))
+    private func hear(_ status: PresenceStatus, version: Int64, by watch: Watch, at time: Int64 = 1000) {
+        let presence = Presence(
+            user: "alice", status: status, lastSeen: nil, updatedAt: redis(version), version: version)
+        #expect(watch.changed(PresenceChange(presence), state(at: time), at: at(.zero)))
     }
 
-    private func presence(_ status: PresenceStatus, version: Int64) -> Presence {
-        Presence(user: "alice", status: status, lastSeen: nil, updatedAt: redis(version), version: version)
+    /// What a worker knows of Redis at this time.
+    private func state(at time: Int64) -> RedisState {
+        RedisState(worker: "w1", clock: RedisClock(time: redis(time), sent: at(.zero)), ShardSettings())
     }
 }
 
 extension Watch {
-    fileprivate mutating func news() -> Presence? { news(at: at(.zero), every: .zero) }
+    fileprivate func news() -> Presence? { news(at: at(.zero), every: .zero) }
 }
