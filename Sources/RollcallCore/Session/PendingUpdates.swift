@@ -9,8 +9,8 @@ internal import RollcallModel
 struct PendingUpdates {
     enum Subject: Hashable {
         case user(Watch)
-        case room(RoomKey)
-        case members(RoomKey)
+        case room(Room)
+        case members(Room)
     }
 
     struct Update: Hashable {

@@ -56,11 +56,11 @@ public struct Session {
     var recorder: DeviceRecorder?
     /// Which conversations without members it may join; set by the hello.
     var right = JoinRight.none
-    var joined: [RoomKey] = []
+    var joined: [Room] = []
     /// Typing state, for conversations in which the session has typed.
     var senders: [Sender] = []
     /// Rooms whose read a join of this session waits for.
-    var joining: [RoomKey] = []
+    var joining: [Room] = []
     /// Users that the client asked to watch. Members of joined conversations are watched separately.
     var watched = IndexedSet<Watch>()
     /// The total weight of its unanswered `get`s.
@@ -105,7 +105,7 @@ public struct Session {
 
     /// Ends a pending join. Assigns a filtered copy, here and below, because an empty array then holds no memory:
     /// nearly all sessions wait for nothing.
-    mutating func joinEnded(in room: RoomKey) {
+    mutating func joinEnded(in room: Room) {
         joining = joining.filter { $0 != room }
     }
 

@@ -6,7 +6,7 @@ struct DueReads {
     /// Users whose next read waits for the next heartbeat.
     private var waiting: Set<Watch> = []
     /// Rooms with a published change that this version cannot read.
-    private var rooms: Set<RoomKey> = []
+    private var rooms: Set<Room> = []
 
     var count: Int { watches.count + waiting.count + rooms.count }
 
@@ -28,7 +28,7 @@ struct DueReads {
         }
     }
 
-    mutating func insert(_ room: RoomKey) {
+    mutating func insert(_ room: Room) {
         rooms.insert(room)
     }
 
@@ -51,9 +51,9 @@ struct DueReads {
     }
 
     /// Removes and returns the rooms to read, by number. Some may have closed since.
-    mutating func takeRooms() -> [RoomKey] {
+    mutating func takeRooms() -> [Room] {
         guard !rooms.isEmpty else { return [] }
         defer { rooms = [] }
-        return rooms.sorted { $0.index < $1.index }
+        return rooms.sorted { $0.number < $1.number }
     }
 }

@@ -24,9 +24,9 @@ struct FanOut {
     }
 
     /// Rooms whose typists have changed.
-    var typing = ChangeQueue<RoomKey>()
+    var typing = ChangeQueue<Room>()
     /// Rooms whose members have changed.
-    var members = ChangeQueue<RoomKey>()
+    var members = ChangeQueue<Room>()
     /// Users whose presence has changed.
     var presence = ChangeQueue<Watch>()
     /// The number of typists last sent to sessions, summed over all rooms.

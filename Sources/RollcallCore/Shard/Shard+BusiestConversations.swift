@@ -39,11 +39,9 @@ public struct BusyConversation: Hashable, Sendable {
 extension Shard {
     /// Returns the conversations with the most typists, the busiest first, and none without typists.
     public func busiest(_ count: Int, at now: Instant) -> [BusyConversation] {
-        let busy = rooms.keys.compactMap { key in
-            rooms[key].map {
-                BusyConversation(
-                    conversation: $0.conversation, typing: $0.typists.count(at: now), joined: $0.sessions.keys.count)
-            }
+        let busy = rooms.all.map {
+            BusyConversation(
+                conversation: $0.conversation, typing: $0.typists.count(at: now), joined: $0.sessions.keys.count)
         }
         return Array(busy.filter { $0.typing > 0 }.sorted { $0.isBusier(than: $1) }.prefix(count))
     }

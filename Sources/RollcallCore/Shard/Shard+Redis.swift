@@ -84,9 +84,7 @@ extension Shard {
     /// Handles the loss of the connection that receives changes. What is shown stays as it is until each channel is
     /// confirmed and read again.
     public func subscriptionsLost() {
-        for key in rooms.keys {
-            rooms.change(key) { $0.phase = .subscribing(missing: Set($0.topics)) }
-        }
+        for room in rooms.all { room.topics.forEach(room.channelLost) }
         watches.all.forEach { $0.channelLost() }
     }
 
@@ -97,12 +95,7 @@ extension Shard {
         case .presence(let user):
             watches[user]?.channelLost()
         case .typing(let conversation), .members(let conversation):
-            guard let key = rooms.key(of: conversation) else { break }
-            rooms.change(key) { room in
-                var missing: Set<Topic> = [topic]
-                if case .subscribing(let others) = room.phase { missing.formUnion(others) }
-                room.phase = .subscribing(missing: missing)
-            }
+            rooms[conversation]?.channelLost(topic)
         case .worker:
             break
         }
@@ -116,7 +109,7 @@ extension Shard {
             watch.channelConfirmed()
             reads.insert(watch)
         case .typing(let conversation), .members(let conversation):
-            if let key = rooms.key(of: conversation) { roomSubscribed(key, topic) }
+            if let room = rooms[conversation], room.channelConfirmed(topic) { readAgain(room) }
         case .worker:
             break
         }
@@ -162,7 +155,7 @@ extension Shard {
         let all = watches.all
         all.forEach { $0.nextRead(isAuthoritative: authoritatively) }
         reads.insert(all)
-        for key in rooms.keys { readRoomAgain(key) }
+        rooms.all.forEach(readAgain)
     }
 
     /// Requests the reads of users that are due, except those whose channel is not confirmed; its confirmation

@@ -16,7 +16,7 @@ extension Shard {
             acknowledge(id, to: key)
         case .notAMember:
             // The session may have ended before the reply.
-            let room = rooms.key(of: signal.conversation)
+            let room = rooms[signal.conversation]
             if let room { sessions.changeIfPresent(key) { $0.refused(in: room) } }
             answer(key, .notAMember, id: id, notAMember(of: room))
         }
@@ -59,8 +59,8 @@ extension Shard {
         _ typing: Bool, _ kind: TypingKind, in conversation: ConversationID, id: MessageID?, on key: SessionKey,
         at now: Instant
     ) {
-        guard let room = rooms.key(of: conversation), sessions.read(key, { $0.hasJoined(room) }) == true else {
-            if let room = rooms.key(of: conversation), sessions[key]?.joining.contains(room) == true {
+        guard let room = rooms[conversation], sessions.read(key, { $0.hasJoined(room) }) == true else {
+            if let room = rooms[conversation], sessions[key]?.joining.contains(room) == true {
                 return typedWhileJoining(typing, kind, in: room, of: conversation, id: id, on: key, at: now)
             }
             return answer(key, .notJoined, id: id, "join the conversation first")
@@ -100,11 +100,9 @@ extension Shard {
         for room in sessions[key]?.joining ?? [] { dropDeferredTyping(key, in: room) }
     }
 
-    func stopTyping(_ key: SessionKey, in room: RoomKey) {
-        guard let decision = sessions.change(key, { $0.stopped(in: room) }) ?? nil,
-            let conversation = rooms[room]?.conversation
-        else { return }
-        carryOut(decision, in: conversation, for: key, id: nil)
+    func stopTyping(_ key: SessionKey, in room: Room) {
+        guard let decision = sessions.change(key, { $0.stopped(in: room) }) ?? nil else { return }
+        carryOut(decision, in: room.conversation, for: key, id: nil)
     }
 
     /// Sends deferred typing signals that are due, and ends typing that was not renewed.

@@ -17,8 +17,8 @@ public final class Shard {
         /// A deferred change of a device's state may be written, or of a user be shown.
         case state(SessionKey)
         case watch(Watch)
-        case room(RoomKey)
-        case members(RoomKey)
+        case room(Room)
+        case members(Room)
         /// An outage may have settled; then everything is read again authoritatively.
         case settling
         /// Weaker states may be written under the new incarnation.
@@ -29,7 +29,7 @@ public final class Shard {
     var redis: RedisState
     var sessions: SessionTable
     /// The conversations that sessions have joined or are joining.
-    var rooms = NamedTable<Room>()
+    var rooms = Directory<ConversationID, Room>()
     /// The users that sessions watch.
     var watches = Directory<UserID, Watch>()
     var reads = DueReads()
@@ -101,8 +101,8 @@ public final class Shard {
             case .held(let key): takeHeld(key, at: now)
             case .state(let key): stateDue(key, at: now)
             case .watch(let watch): fanOut.presence.insert(watch)
-            case .room(let key): roomDue(key, at: now)
-            case .members(let key): membersChanged(key)
+            case .room(let room): roomDue(room, at: now)
+            case .members(let room): fanOut.members.insert(room)
             case .settling: settlingDue(at: now)
             case .weakerStates: writeWeakerStates(at: now)
             }

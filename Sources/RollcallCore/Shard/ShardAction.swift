@@ -3,10 +3,9 @@
 public import RollcallModel
 
 public typealias SessionKey = SlotKey<Session>
-public typealias RoomKey = SlotKey<Room>
 
 /// Something for the worker to do, in the order given.
-public enum ShardAction: Hashable, Sendable {
+public enum ShardAction: Hashable {
     /// Encode the message once, and send it to all of these sessions.
     case send(ServerMessage, to: [SessionKey])
     /// The same, but without sending to `spared` sessions: they are behind, and get a newer state later. For

@@ -12,7 +12,7 @@ public enum StoreFailure: Error, Hashable, Sendable {
 }
 
 /// A request to Redis that has a reply.
-public protocol StoreQuestion: Hashable, Sendable {
+public protocol StoreQuestion: Hashable {
     associatedtype Answer
 
     /// Takes the reply, which comes once.
@@ -30,7 +30,7 @@ extension StoreQuestion {
 }
 
 /// A request to Redis, as data: tests compare them.
-public enum StoreRequest: Hashable, Sendable {
+public enum StoreRequest: Hashable {
     case list(List)
     case unlist(Unlist)
     case write(Write)
@@ -152,16 +152,16 @@ extension StoreRequest {
     /// Read a conversation for those who join it or are in it.
     public struct ReadRoom: StoreQuestion {
         public let read: RoomRead
-        let key: RoomKey
+        let room: Room
 
         public func answered(
             _ reply: Result<RoomSnapshot, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             guard case .success(let snapshot) = reply else {
-                shard.roomReadFailed(read, for: key)
+                shard.roomReadFailed(read, for: room)
                 return []
             }
-            return shard.roomRead(read, snapshot, for: key, at: now)
+            return shard.roomRead(read, snapshot, for: room, at: now)
         }
     }
 

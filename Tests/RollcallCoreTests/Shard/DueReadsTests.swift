@@ -5,13 +5,11 @@ import Testing
 
 @Suite struct DueReadsTests {
     private let watches: [Watch]
-    private let room: RoomKey
+    private let room = Room(conversation: "c", number: 0)
     private var reads = DueReads()
 
     init() {
         watches = (0..<3).map { Watch(user: try! UserID("u\($0)"), number: $0) }
-        var rooms = SlotMap<Room>()
-        room = rooms.insert(Room(conversation: "c"))
     }
 
     @Test("users and rooms are read once each, by number")

@@ -72,7 +72,7 @@ import Testing
     /// Checks that counters agree with what they count.
     private func checkCounts(_ shard: Shard) {
         #expect(shard.openSessionCount == shard.sessions.keys.count { shard.sessions[$0]?.phase == .open })
-        #expect(shard.typistCount == shard.rooms.keys.reduce(0) { $0 + (shard.rooms[$1]?.told.count ?? 0) })
+        #expect(shard.typistCount == shard.rooms.all.reduce(0) { $0 + $1.told.count })
         #expect(shard.lingeringSessionCount >= 0)
     }
 
@@ -89,7 +89,7 @@ import Testing
             let joined = stage.shard.sessions[key]?.joined ?? []
             #expect(Set(joined).count == joined.count)
             // A session that left a conversation receives nothing more about it, even if a user types there.
-            for conversation in joined.compactMap({ stage.shard.rooms[$0]?.conversation }) {
+            for conversation in joined.map(\.conversation) {
                 #expect(heard.typists(in: conversation).last == [])
             }
         }

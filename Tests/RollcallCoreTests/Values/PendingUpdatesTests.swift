@@ -10,8 +10,7 @@ import Testing
 
     init() {
         users = (0..<20).map { .user(Watch(user: "a", number: $0)) }
-        var rooms = SlotMap<Room>()
-        room = .room(rooms.insert(Room(conversation: "c")))
+        room = .room(Room(conversation: "c", number: 0))
     }
 
     private func taken(_ updates: inout PendingUpdates, _ limit: Int = 100) -> [PendingUpdates.Subject] {

@@ -4,10 +4,10 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct RoomTests {
-    private var room = Room(conversation: "c")
+    private let room = Room(conversation: "c", number: 0)
     private let settings = ShardSettings.Typing()
 
-    private mutating func type(_ count: Int) {
+    private func type(_ count: Int) {
         for number in 0..<count {
             let change = TypingChange(
                 user: try! UserID("u\(number)"), typing: true, expiresIn: 3000, at: redis(1000))
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test("it is unused when no session has joined it or waits to")
-    mutating func deserted() {
+    func deserted() {
         var sessions = SlotMap<Session>()
         let key = sessions.insert(Session(now: at(.zero)))
         #expect(room.isDeserted)
@@ -34,35 +34,35 @@ import Testing
     }
 
     @Test("with few typing users, a change is sent at once, however recent the last one")
-    mutating func fewType() {
+    func fewType() {
         type(10)
-        room.lastTold = at(.seconds(1))
+        room.told([], toAll: true, at: at(.seconds(1)))
         #expect(room.mayTell(at: at(.seconds(1)), settings: settings) == at(.seconds(1)))
     }
 
     @Test("with many typing users, now or at the last update, changes wait for the rest of the period")
-    mutating func manyType() {
+    func manyType() {
         type(11)
         #expect(room.mayTell(at: at(.seconds(1)), settings: settings) == at(.seconds(1)), "nothing was told yet")
-        room.lastTold = at(.seconds(1))
+        room.told([], toAll: true, at: at(.seconds(1)))
         let next = at(.milliseconds(1250))
         #expect(room.mayTell(at: at(.milliseconds(1100)), settings: settings) == next)
         #expect(room.mayTell(at: at(.seconds(2)), settings: settings) == at(.seconds(2)))
-        room.told = room.typists.typists
+        room.told(room.typists.typists, toAll: true, at: at(.seconds(1)))
         room.typists = TypistSet()
         #expect(room.mayTell(at: at(.milliseconds(1100)), settings: settings) == next)
     }
 
     @Test("a set is repeated one expiry after the last update to all, an empty set never")
-    mutating func repeats() {
-        room.lastToldAll = at(.seconds(1))
+    func repeats() {
+        room.told([Typist(user: "alice")], toAll: false, at: at(.zero))
         #expect(room.nextRepeat(after: .seconds(3)) == nil)
-        room.told = [Typist(user: "alice")]
+        room.told([], toAll: true, at: at(.seconds(1)))
+        #expect(room.nextRepeat(after: .seconds(3)) == nil)
+        room.told([Typist(user: "alice")], toAll: true, at: at(.seconds(1)))
         #expect(room.nextRepeat(after: .seconds(3)) == at(.seconds(4)))
-        room.lastTold = at(.seconds(2))
+        room.told(room.told, toAll: false, at: at(.seconds(2)))
         #expect(room.nextRepeat(after: .seconds(3)) == at(.seconds(4)), "not all were told then")
-        room.lastToldAll = nil
-        #expect(room.nextRepeat(after: .seconds(3)) == nil)
     }
 
     @Test("a message names a limited number, in order, counts all, and leaves out its receiver's user")
