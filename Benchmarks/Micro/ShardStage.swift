@@ -29,13 +29,13 @@ final class ShardStage {
     // MARK: Preparation
 
     /// Connects a device, and waits until its presence is written.
-    func enter(_ user: UserID) -> SessionKey {
+    func enter(_ user: UserID) -> RollcallCore.Session {
         let key = shard.connected(at: now)
         say(.hello(.init(token: user.bytes, device: "phone", state: .active)), on: key)
         return key
     }
 
-    func say(_ message: ClientMessage, on key: SessionKey) {
+    func say(_ message: ClientMessage, on key: RollcallCore.Session) {
         settle(received(ClientRequest(message, id: nil), on: key))
     }
 
@@ -65,7 +65,7 @@ final class ShardStage {
 
     func passToNextDeadline() { now = shard.nextDeadline ?? now }
 
-    func received(_ request: ClientRequest, on key: SessionKey) -> [ShardAction] {
+    func received(_ request: ClientRequest, on key: RollcallCore.Session) -> [ShardAction] {
         shard.received(request, on: key, at: now)
     }
 

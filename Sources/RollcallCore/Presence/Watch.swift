@@ -49,7 +49,7 @@ final class Watch: Numbered {
     private(set) var isOver = false
     private(set) var watchers = Watchers()
     /// Sessions that started to watch before anything was known.
-    private var newcomers: Set<SessionKey> = []
+    private var newcomers: Set<Session> = []
 
     private(set) var phase = Phase.subscribing
     /// Whether the next read is authoritative: it counts regardless of its version.
@@ -96,7 +96,7 @@ final class Watch: Numbered {
     // MARK: Watchers
 
     /// Adds one reason for a session to watch.
-    func gained(_ watcher: SessionKey) {
+    func gained(_ watcher: Session) {
         watchers.insert(watcher)
         if shown == nil { newcomers.insert(watcher) }
     }
@@ -104,7 +104,7 @@ final class Watch: Numbered {
     /// Removes one reason for a session to watch.
     ///
     /// - Returns: whether that was its last reason; false if it had none.
-    func lost(_ watcher: SessionKey) -> Bool {
+    func lost(_ watcher: Session) -> Bool {
         guard watchers.remove(watcher) else { return false }
         newcomers.remove(watcher)
         return true
@@ -302,7 +302,7 @@ final class Watch: Numbered {
     /// Makes the known presence, if any, the one that is shown to sessions that have seen nothing yet.
     ///
     /// - Returns: the sessions that waited for it.
-    func snapshotKnown() -> Set<SessionKey> {
+    func snapshotKnown() -> Set<Session> {
         guard phase == .live else { return [] }
         if case .nothing = hasShown, presence != nil { hasShown = .known }
         guard !newcomers.isEmpty else { return [] }

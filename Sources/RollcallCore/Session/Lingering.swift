@@ -2,9 +2,9 @@
 // written yet. Each usually ends within seconds; their number is limited.
 
 /// Sessions in the order in which they lost their connections.
-struct Lingering: Sendable {
-    private var keys: [SessionKey] = []
-    /// The index of the first key that was not taken.
+struct Lingering {
+    private var sessions: [Session] = []
+    /// The index of the first one that was not taken.
     private var first = 0
     private var mostOpen = 0
 
@@ -14,26 +14,26 @@ struct Lingering: Sendable {
     }
 
     /// - Parameter open: the number of open sessions before this one ended.
-    mutating func append(_ key: SessionKey, open: Int) {
+    mutating func append(_ session: Session, open: Int) {
         mostOpen = max(mostOpen, open)
-        keys.append(key)
+        sessions.append(session)
     }
 
     /// Removes and returns the session that has lingered longest.
-    mutating func popFirst(where exists: (SessionKey) -> Bool) -> SessionKey? {
-        while first < keys.count {
+    mutating func popFirst() -> Session? {
+        while first < sessions.count {
             defer { first += 1 }
-            if exists(keys[first]) { return keys[first] }
+            if !sessions[first].isOver { return sessions[first] }
         }
         return nil
     }
 
-    /// Drops the keys of sessions that are over, once there are many.
+    /// Drops the sessions that are over, once there are many.
     ///
     /// - Parameter count: the number of sessions that linger.
-    mutating func compact(count: Int, where exists: (SessionKey) -> Bool) {
-        guard keys.count > 2 * count + 64 else { return }
-        keys = keys[first...].filter(exists)
+    mutating func compact(count: Int) {
+        guard sessions.count > 2 * count + 64 else { return }
+        sessions = sessions[first...].filter { !$0.isOver }
         first = 0
     }
 }

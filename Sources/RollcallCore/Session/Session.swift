@@ -3,7 +3,7 @@
 internal import RollcallModel
 
 /// A session of a shard, from its connection to the last write for its device.
-public struct Session {
+public final class Session: Numbered {
     enum Phase: Hashable, Sendable {
         /// Connected; no hello yet.
         case greeting
@@ -46,6 +46,9 @@ public struct Session {
         mutating func removeNext() { taken += 1 }
     }
 
+    /// Orders sessions among those of the shard.
+    public let number: Int32
+    private(set) var isOver = false
     var phase = Phase.greeting
     let connected: Instant
     /// Received messages that wait; `nil` while each message is processed on arrival.
@@ -79,8 +82,18 @@ public struct Session {
     /// What a `get` counts against the limit: at least 1, since an empty one also needs a reply.
     static func weight(ofGetting users: [UserID]) -> Int { max(1, users.count) }
 
-    init(now: Instant) {
+    init(number: Int32, now: Instant) {
+        self.number = number
         connected = now
+    }
+
+    public static func == (left: Session, right: Session) -> Bool { left === right }
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+    /// Nothing is left to do: replies and reminders that still come change nothing.
+    func ended() {
+        assert(!isOver && phase != .open, "a session ends once, without a connection")
+        (isOver, phase) = (true, .ending)
     }
 
     /// Whether there is a connection to send to.
@@ -98,23 +111,77 @@ public struct Session {
     var user: UserID? { recorder?.name.user }
 
     /// Ends everything that needs a connection.
-    mutating func leftEverything() {
+    func leftEverything() {
         (joined, joining, senders, watched) = ([], [], [], IndexedSet())
         (held, acks) = (nil, [])
     }
 
     /// Ends a pending join. Assigns a filtered copy, here and below, because an empty array then holds no memory:
     /// nearly all sessions wait for nothing.
-    mutating func joinEnded(in room: Room) {
+    func joinEnded(in room: Room) {
         joining = joining.filter { $0 != room }
     }
 
     /// Removes and returns the acknowledgements of decisions that are in Redis by now.
-    mutating func takeWritten() -> [MessageID] {
+    func takeWritten() -> [MessageID] {
         guard let recorder, !acks.isEmpty else { return [] }
         let written = acks.prefix { recorder.isWritten($0.sequence) }
         guard !written.isEmpty else { return [] }
         acks = Array(acks.dropFirst(written.count))
         return written.map(\.id)
     }
+
+    // MARK: Typing
+
+    // Most devices only read, so state is kept only for conversations in which the device has typed. It is kept for a
+    // moment after the device leaves, so that leaving and joining again does not bypass the throttle.
+
+    /// The session's typing in one conversation.
+    struct Sender: Hashable {
+        /// `nil` once the session has left the conversation.
+        var room: Room?
+        let conversation: ConversationID
+        var typing: TypingSender
+    }
+
+    func hasJoined(_ room: Room) -> Bool { joined.contains(room) }
+
+    /// When typing next expires or continues, over all conversations.
+    var nextTypingDue: Instant? { senders.lazy.compactMap(\.typing.nextDue).min() }
+
+    /// Handles a typing signal from the client in a joined conversation; see ``TypingSender``.
+    func signalled(
+        _ kind: TypingKind, in room: Room, of conversation: ConversationID, _ settings: ShardSettings.Typing,
+        at now: Instant, time: Timestamp
+    ) -> TypingSender.Decision? {
+        if let index = sender(in: room) { return senders[index].typing.signalled(kind, at: now, time: time) }
+        senders.removeAll { $0.room == nil && $0.typing.isRested(at: now) }
+        if let index = senders.firstIndex(where: { $0.room == nil && $0.conversation == conversation }) {
+            senders[index].room = room
+            return senders[index].typing.signalled(kind, at: now, time: time)
+        }
+        var typing = TypingSender(expiry: settings.expiry, throttle: settings.throttle)
+        defer { senders.append(Sender(room: room, conversation: conversation, typing: typing)) }
+        return typing.signalled(kind, at: now, time: time)
+    }
+
+    /// Handles that the user stopped typing there.
+    func stopped(in room: Room) -> TypingSender.Decision? {
+        sender(in: room).flatMap { senders[$0].typing.stopped() }
+    }
+
+    /// Handles that Redis refused the typing signal.
+    func refused(in room: Room) {
+        if let index = sender(in: room) { senders[index].typing.ended() }
+    }
+
+    /// Removes the session from the conversation.
+    func left(_ room: Room) {
+        joined.removeAll { $0 == room }
+        guard let index = sender(in: room) else { return }
+        senders[index].typing.ended()
+        senders[index].room = nil
+    }
+
+    private func sender(in room: Room) -> Int? { senders.firstIndex { $0.room == room } }
 }

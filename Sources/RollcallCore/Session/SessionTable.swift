@@ -1,13 +1,16 @@
-// The sessions of a shard, found by key, by name or by user. The indexes, the counts and the order in which sessions
+// The sessions of a shard, found by name or by user, and numbered. The indexes, the counts and the order in which sessions
 // lost their connections change together with the sessions.
 
+internal import HeapModule
 internal import RollcallModel
 
 struct SessionTable {
-    private var slots = SlotMap<Session>()
-    private var keysByID: [SessionID: SessionKey] = [:]
+    /// By number; `nil` where a number is free.
+    private var numbered: [Session?] = []
+    private var free = Heap<Int32>()
+    private var byID: [SessionID: Session] = [:]
     /// The welcomed sessions of each user, in the order of their welcomes.
-    private var keysByUser: [UserID: [SessionKey]] = [:]
+    private var byUser: [UserID: [Session]] = [:]
     private var lingering = Lingering()
     /// Set while the worker drains.
     private var drain: Drain?
@@ -20,98 +23,80 @@ struct SessionTable {
         self.random = random
     }
 
-    var count: Int { slots.count }
+    var count: Int { numbered.count - free.count }
 
     /// The number of welcomed sessions without a connection.
-    var lingeringCount: Int { keysByID.count - openCount }
+    var lingeringCount: Int { byID.count - openCount }
 
-    /// The keys of all sessions, in slot order.
-    var keys: [SessionKey] { slots.keys }
+    /// All sessions, by number.
+    var all: [Session] { numbered.compactMap(\.self) }
 
-    /// Returns the key of the next session after a slot, and wraps around at the end; `nil` if there are no sessions.
-    func next(after index: Int32) -> SessionKey? { slots.next(after: index) }
+    /// Returns the session that follows a number, and wraps around at the end; `nil` if there are no sessions.
+    func next(after number: Int32) -> Session? {
+        let places = (0..<numbered.count).lazy.map { (Int(number) + 1 + $0) % self.numbered.count }
+        return places.lazy.compactMap { self.numbered[$0] }.first
+    }
 
     /// Returns the welcomed session of this name.
-    func key(of name: SessionName) -> SessionKey? {
-        guard let key = keysByID[name.session], slots.read(key, { $0.recorder?.name == name }) == true else {
-            return nil
-        }
-        return key
+    func named(_ name: SessionName) -> Session? {
+        byID[name.session].flatMap { $0.recorder?.name == name ? $0 : nil }
     }
 
     /// Returns the welcomed sessions of a user, in the order of their welcomes.
-    func keys(of user: UserID) -> [SessionKey] { keysByUser[user] ?? [] }
-
-    /// Returns a copy of a session; `nil` once it has been removed.
-    subscript(key: SessionKey) -> Session? {
-        _read { yield slots[key] }
-    }
-
-    /// Reads a session in place; `nil` once it has been removed.
-    func read<Result>(_ key: SessionKey, _ read: (borrowing Session) -> Result) -> Result? {
-        slots.read(key, read)
-    }
-
-    /// Changes a session in place, which must be there; see ``SlotMap/change(_:_:)``.
-    @discardableResult
-    mutating func change<Result>(_ key: SessionKey, _ change: (inout Session) -> Result) -> Result? {
-        slots.change(key, change)
-    }
-
-    /// Changes a session in place, unless it was removed meanwhile.
-    @discardableResult
-    mutating func changeIfPresent<Result>(_ key: SessionKey, _ change: (inout Session) -> Result) -> Result? {
-        slots.changeIfPresent(key, change)
-    }
+    func of(_ user: UserID) -> [Session] { byUser[user] ?? [] }
 
     // MARK: From the connection to the end
 
-    /// Adds a session for a new connection.
-    mutating func connected(at now: Instant) -> SessionKey {
-        var session = Session(now: now)
+    /// Adds a session for a new connection, with the smallest free number.
+    mutating func connected(at now: Instant) -> Session {
+        let session = Session(number: free.popMin() ?? Int32(numbered.count), now: now)
+        if Int(session.number) < numbered.count {
+            numbered[Int(session.number)] = session
+        } else {
+            numbered.append(session)
+        }
         if let drain { session.leaves = drain.moment(at: now, using: &random) }
-        return slots.insert(session)
+        return session
     }
 
     /// Draws the ID of a session that is welcomed next.
     mutating func newID() -> SessionID { SessionID(using: &random) }
 
     /// Handles the welcome of a connected session, whose device has this name.
-    mutating func opened(_ key: SessionKey, as recorder: DeviceRecorder) {
-        assert(slots.read(key) { $0.recorder == nil && $0.isConnected } == true, "a session is welcomed once")
-        slots.change(key) {
-            $0.recorder = recorder
-            $0.phase = .open
-        }
-        keysByID[recorder.name.session] = key
-        keysByUser[recorder.name.user, default: []].append(key)
+    mutating func opened(_ session: Session, as recorder: DeviceRecorder) {
+        assert(session.recorder == nil && session.isConnected, "a session is welcomed once")
+        session.recorder = recorder
+        session.phase = .open
+        byID[recorder.name.session] = session
+        byUser[recorder.name.user, default: []].append(session)
         openCount += 1
     }
 
     /// Handles that an open session loses its connection, and lingers.
-    mutating func lostConnection(_ key: SessionKey) {
-        assert(slots.read(key) { $0.phase == .open } == true, "an open session loses its connection once")
-        lingering.append(key, open: openCount)
+    mutating func lostConnection(_ session: Session) {
+        assert(session.phase == .open, "an open session loses its connection once")
+        lingering.append(session, open: openCount)
         openCount -= 1
     }
 
     /// Returns the session that has lingered longest, if more linger than allowed; the caller removes it.
-    mutating func nextToDrop(_ bounds: ShardSettings.Bounds) -> SessionKey? {
+    mutating func nextToDrop(_ bounds: ShardSettings.Bounds) -> Session? {
         guard lingeringCount > lingering.limit(bounds) else {
-            lingering.compact(count: lingeringCount) { slots.contains($0) }
+            lingering.compact(count: lingeringCount)
             return nil
         }
-        return lingering.popFirst { slots.contains($0) }
+        return lingering.popFirst()
     }
 
     /// Removes a session that has no connection, or was never welcomed.
-    mutating func remove(_ key: SessionKey) {
-        guard let session = slots.remove(key) else { return assertionFailure("a session is removed once") }
+    mutating func remove(_ session: Session) {
+        session.ended()
+        numbered[Int(session.number)] = nil
+        free.insert(session.number)
         guard let name = session.recorder?.name else { return }
-        assert(session.phase != .open, "an open session was removed")
-        keysByID[name.session] = nil
-        keysByUser[name.user]?.removeAll { $0 == key }
-        if keysByUser[name.user]?.isEmpty == true { keysByUser[name.user] = nil }
+        byID[name.session] = nil
+        byUser[name.user]?.removeAll { $0 == session }
+        if byUser[name.user]?.isEmpty == true { byUser[name.user] = nil }
     }
 
     // MARK: Draining
@@ -119,13 +104,10 @@ struct SessionTable {
     /// Draws the moment at which each connected session leaves. Sessions that connect later get one too.
     ///
     /// - Returns: the connected sessions.
-    mutating func drain(_ drain: Drain, at now: Instant) -> [SessionKey] {
+    mutating func drain(_ drain: Drain, at now: Instant) -> [Session] {
         self.drain = drain
-        let connected = keys.filter { slots.read($0) { $0.isConnected } == true }
-        for key in connected {
-            let moment = drain.moment(at: now, using: &random)
-            slots.change(key) { $0.leaves = moment }
-        }
+        let connected = all.filter(\.isConnected)
+        for session in connected { session.leaves = drain.moment(at: now, using: &random) }
         return connected
     }
 

@@ -5,11 +5,11 @@ internal import RollcallModel
 
 struct FanOut {
     /// The receivers of a message, by what they get.
-    struct Receivers: Hashable, Sendable {
+    struct Receivers: Hashable {
         /// Sessions that get the message.
-        var ready: [SessionKey] = []
+        var ready: [Session] = []
         /// Sessions that are behind, and get a newer state later.
-        var skipped: [SessionKey] = []
+        var skipped: [Session] = []
         /// The number of changes that newer ones replaced.
         var conflated = 0
     }
@@ -31,9 +31,9 @@ struct FanOut {
     var presence = ChangeQueue<Watch>()
     /// The number of typists last sent to sessions, summed over all rooms.
     var typistCount = 0
-    private var pending: [SessionKey: PendingUpdates] = [:]
+    private var pending: [Session: PendingUpdates] = [:]
     /// Sessions that may get more of their updates at the end of this tick.
-    private var due: Set<SessionKey> = []
+    private var due: Set<Session> = []
 
     var changeCount: Int { typing.count + members.count + presence.count }
 
@@ -43,83 +43,83 @@ struct FanOut {
     var pendingCount: Int { pending.count }
 
     /// The number of a session's acknowledgements that wait.
-    func ackCount(of key: SessionKey) -> Int { pending[key]?.acks.count ?? 0 }
+    func ackCount(of session: Session) -> Int { pending[session]?.acks.count ?? 0 }
 
     // MARK: Sessions that are behind
 
     /// Handles that a session's outbound data is backing up.
-    mutating func fellBehind(_ key: SessionKey) {
-        pending[key, default: PendingUpdates()].isBlocked = true
+    mutating func fellBehind(_ session: Session) {
+        pending[session, default: PendingUpdates()].isBlocked = true
     }
 
     /// Handles that a session's outbound data was flushed.
     ///
     /// - Returns: the `get`s that waited.
-    mutating func caughtUp(_ key: SessionKey) -> [PendingUpdates.Get] {
+    mutating func caughtUp(_ session: Session) -> [PendingUpdates.Get] {
         // It may have caught up before it was noticed to be behind.
-        guard let index = pending.index(forKey: key) else { return [] }
+        guard let index = pending.index(forKey: session) else { return [] }
         defer { pending.values[index].gets = [] }
         pending.values[index].isBlocked = false
-        due.insert(key)
+        due.insert(session)
         return pending.values[index].gets
     }
 
     /// Queues a `get` of a session that is behind.
     ///
     /// - Returns: false if the session is not behind, so the `get` does not wait.
-    mutating func postpone(_ get: PendingUpdates.Get, of key: SessionKey) -> Bool {
-        guard let index = pending.index(forKey: key), pending.values[index].isBlocked else { return false }
+    mutating func postpone(_ get: PendingUpdates.Get, of session: Session) -> Bool {
+        guard let index = pending.index(forKey: session), pending.values[index].isBlocked else { return false }
         pending.values[index].gets.append(get)
         return true
     }
 
     /// Discards the updates of a session that has ended.
-    mutating func forget(_ key: SessionKey) {
-        pending[key] = nil
+    mutating func forget(_ session: Session) {
+        pending[session] = nil
     }
 
     // MARK: Updates of one session
 
     /// Queues the current state of subjects for a session.
-    mutating func enqueue(_ subjects: [PendingUpdates.Subject], for key: SessionKey) {
+    mutating func enqueue(_ subjects: [PendingUpdates.Subject], for session: Session) {
         guard !subjects.isEmpty else { return }
-        pending[key, default: PendingUpdates()].enqueue(subjects)
-        due.insert(key)
+        pending[session, default: PendingUpdates()].enqueue(subjects)
+        due.insert(session)
     }
 
     /// Has the state of a queued subject sent even if the session saw the same state before.
-    mutating func enqueueAgain(_ subject: PendingUpdates.Subject, for key: SessionKey) {
+    mutating func enqueueAgain(_ subject: PendingUpdates.Subject, for session: Session) {
         // Only what a session is behind with needs this.
-        guard let index = pending.index(forKey: key), pending.values[index].contains(subject) else { return }
+        guard let index = pending.index(forKey: session), pending.values[index].contains(subject) else { return }
         pending.values[index].enqueue(subject)
     }
 
     /// Removes a subject that the session stopped following from its queue.
-    mutating func cancel(_ subject: PendingUpdates.Subject, for key: SessionKey) {
+    mutating func cancel(_ subject: PendingUpdates.Subject, for session: Session) {
         // Most sessions have nothing queued.
-        guard let index = pending.index(forKey: key) else { return }
+        guard let index = pending.index(forKey: session) else { return }
         pending.values[index].cancel(subject)
-        due.insert(key)
+        due.insert(session)
     }
 
     /// Registers a message to acknowledge after everything that is queued for the session now.
     ///
     /// - Returns: false if nothing is queued, so the message may be acknowledged at once.
-    mutating func ackWhenFlushed(_ id: MessageID, for key: SessionKey) -> Bool {
-        guard let index = pending.index(forKey: key) else { return false }
+    mutating func ackWhenFlushed(_ id: MessageID, for session: Session) -> Bool {
+        guard let index = pending.index(forKey: session) else { return false }
         pending.values[index].ackWhenFlushed(id)
-        due.insert(key)
+        due.insert(session)
         return true
     }
 
     /// Removes and returns the acknowledgements that waited only for subjects that were removed from the queue.
-    mutating func takeDueAcks(of key: SessionKey) -> [MessageID] {
-        guard let index = pending.index(forKey: key) else { return [] }
+    mutating func takeDueAcks(of session: Session) -> [MessageID] {
+        guard let index = pending.index(forKey: session) else { return [] }
         return pending.values[index].takeDueAcks()
     }
 
     /// Handles that the state of a subject for which these sessions waited is known.
-    mutating func becameKnown(to sessions: Set<SessionKey>) {
+    mutating func becameKnown(to sessions: Set<Session>) {
         due.formUnion(sessions)
     }
 
@@ -131,43 +131,43 @@ struct FanOut {
     /// - Parameter seen: the user's presence before the change.
     /// - Returns: `nil` if all receivers get the change now.
     mutating func receivers(
-        _ receivers: [SessionKey], of subject: PendingUpdates.Subject, seen: Presence.Look?
+        _ receivers: [Session], of subject: PendingUpdates.Subject, seen: Presence.Look?
     ) -> Receivers? {
         guard !pending.isEmpty else { return nil }
         var divided = Receivers()
-        for key in receivers {
-            guard let index = pending.index(forKey: key),
+        for session in receivers {
+            guard let index = pending.index(forKey: session),
                 pending.values[index].isBlocked || pending.values[index].contains(subject)
             else {
-                divided.ready.append(key)
+                divided.ready.append(session)
                 continue
             }
-            if pending.values[index].isBlocked { divided.skipped.append(key) }
+            if pending.values[index].isBlocked { divided.skipped.append(session) }
             if !pending.values[index].missed(subject, seen: seen) { divided.conflated += 1 }
         }
         return divided
     }
 
-    /// Removes and returns the sessions that may get more of their updates, in slot order.
-    mutating func takeDue() -> [SessionKey] {
+    /// Removes and returns the sessions that may get more of their updates, by number.
+    mutating func takeDue() -> [Session] {
         guard !due.isEmpty else { return [] }
         defer { due = [] }
-        return due.sorted { $0.index < $1.index }
+        return due.sorted { $0.number < $1.number }
     }
 
     /// Removes and returns the next updates of a session. A session that is behind gets none.
     ///
     /// - Parameter isKnown: returns false for subjects whose state is not known yet.
     mutating func takePiece(
-        for key: SessionKey, limit: Int, isKnown: (PendingUpdates.Subject) -> Bool
+        for session: Session, limit: Int, isKnown: (PendingUpdates.Subject) -> Bool
     ) -> Piece? {
         // The session may have ended since it was due.
-        guard var waiting = pending.removeValue(forKey: key) else { return nil }
+        guard var waiting = pending.removeValue(forKey: session) else { return nil }
         let updates = waiting.isBlocked ? [] : waiting.take(limit, isKnown: isKnown)
         let isFull = updates.count == limit
         if isFull { waiting.isBlocked = true }
         let acks = waiting.takeDueAcks()
-        if !waiting.isEmpty { pending[key] = waiting }
+        if !waiting.isEmpty { pending[session] = waiting }
         return Piece(updates: updates, acks: acks, isFull: isFull)
     }
 }

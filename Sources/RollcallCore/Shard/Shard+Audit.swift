@@ -1,5 +1,5 @@
 // The audit: at intervals, each session's record is read and compared with the session's last decision, and written
-// again if it differs. It repairs damage that causes no event, such as an evicted key, an operator's mistake or a lost
+// again if it differs. It repairs damage that causes no event, such as an evicted session, an operator's mistake or a lost
 // message, and ends sessions that a revocation did not reach. If records are spread over several servers, it also
 // detects that one server lost its data; the lease shows this only for the server that holds it.
 
@@ -31,11 +31,9 @@ extension Shard {
     package func audited(
         _ sessions: [AuditedSession], _ found: [DeviceStanding], of incarnation: Incarnation, at now: Instant
     ) -> [ShardAction] {
-        var current: [(session: SessionKey, user: UserID, agrees: Bool, found: DeviceStanding)] = []
+        var current: [(session: Session, user: UserID, agrees: Bool, found: DeviceStanding)] = []
         for (audited, found) in zip(sessions, found) {
-            guard let recorder = self.sessions[audited.session]?.recorder, recorder.name == audited.name else {
-                continue
-            }
+            guard !audited.session.isOver, let recorder = audited.session.recorder else { continue }
             guard !recorder.isRevoked(by: found.revoked) else {
                 dismiss(audited.session, .badToken, at: now)
                 continue
@@ -49,10 +47,10 @@ extension Shard {
         if Self.hasForgotten(current.map { ($0.user, $0.found) }) { return take() + [.assertAnew(.forgotten)] }
         for (session, _, agrees, found) in current where !agrees {
             // A newer session of the device is no damage: its message to this one is on the way, or was lost.
-            let isReplaced = found.record.map { $0.session != self.sessions[session]?.recorder?.name.session } ?? false
+            let isReplaced = found.record.map { $0.session != session.recorder?.name.session } ?? false
             if !isReplaced { tally.auditMended += 1 }
             // One that was dismissed above may have had this one dropped, to limit the number that linger.
-            self.sessions.changeIfPresent(session) { $0.recorder?.drifted() }
+            session.recorder?.drifted()
             advance(session, at: now)
         }
         return take()
@@ -81,11 +79,11 @@ extension Shard {
         let due = repairs.audit.due(of: sessions.count, atLeast: least, settings.bounds, at: now)
         tally.auditRead += due
         for _ in 0..<due {
-            guard let key = sessions.next(after: repairs.audit.slot) else { break }
-            if key.index <= repairs.audit.slot { tally.auditRounds += 1 }
-            repairs.audit.slot = key.index
-            guard let recorder = sessions[key]?.recorder, recorder.isSettled(under: incarnation) else { continue }
-            batch.append(AuditedSession(session: key, name: recorder.name, sequence: recorder.sequence))
+            guard let session = sessions.next(after: repairs.audit.slot) else { break }
+            if session.number <= repairs.audit.slot { tally.auditRounds += 1 }
+            repairs.audit.slot = session.number
+            guard let recorder = session.recorder, recorder.isSettled(under: incarnation) else { continue }
+            batch.append(AuditedSession(session: session, name: recorder.name, sequence: recorder.sequence))
         }
         if !batch.isEmpty { actions.append(.store(.audit(.init(sessions: batch, incarnation: incarnation)))) }
     }

@@ -24,24 +24,23 @@ extension Shard {
         over spread: Duration, to destinations: [ByteString] = [], at now: Instant
     ) -> [ShardAction] {
         let drain = Drain(ends: now + spread, destinations: destinations)
-        for key in sessions.drain(drain, at: now) { remindOfEnd(key) }
+        for session in sessions.drain(drain, at: now) { remindOfEnd(session) }
         return take()
     }
 
     /// Whether no device is connected and, if Redis accepts writes, every decision is written.
     public var isDrained: Bool {
-        sessions.keys.allSatisfy { key in
-            guard let session = sessions[key] else { return true }
+        sessions.all.allSatisfy { session in
             guard !session.isConnected else { return false }
             return !redis.takesWrites || session.recorder.map { $0.isWritten($0.sequence) } ?? true
         }
     }
 
     /// Disconnects a device whose moment has come.
-    func sendElsewhere(_ key: SessionKey, at now: Instant) {
+    func sendElsewhere(_ session: Session, at now: Instant) {
         let goodbye = ServerMessage.Goodbye(
             reason: .draining, reconnect: true, after: 0, to: sessions.drawDestination())
-        actions.append(.send(.goodbye(goodbye), to: [key]))
-        close(key, .draining, at: now)
+        actions.append(.send(.goodbye(goodbye), to: [session]))
+        close(session, .draining, at: now)
     }
 }

@@ -33,10 +33,10 @@ extension Shard {
         remindOfRepeat(room)
     }
 
-    func sendSnapshot(of room: Room, to session: SessionKey) {
+    func sendSnapshot(of room: Room, to session: Session) {
         guard !room.isOver else { return }
         let message = ServerMessage.typing(
-            in: room.conversation, of: room.told, but: sessions[session]?.user, names: settings.typing.names)
+            in: room.conversation, of: room.told, but: session.user, names: settings.typing.names)
         actions.append(.sendSnapshot(message, to: session))
     }
 
@@ -67,9 +67,9 @@ extension Shard {
     ///   typists to every session for which they are not empty.
     /// - Returns: whether every session for which the typists are not empty was sent a message.
     private func send(to room: Room, before: [Typist]?, now: [Typist]) -> Bool {
-        var groups: [(view: TypistView, sessions: [SessionKey])] = []
+        var groups: [(view: TypistView, sessions: [Session])] = []
         for view in TypistView.all(before: before ?? [], now: now, names: settings.typing.names) {
-            let sessions = sessions.keys(of: view.user).filter(room.sessions.contains)
+            let sessions = sessions.of(view.user).filter(room.sessions.contains)
             guard !sessions.isEmpty else { continue }
             if let group = groups.firstIndex(where: { $0.view.look == view.look }) {
                 groups[group].sessions += sessions
@@ -87,7 +87,7 @@ extension Shard {
     }
 
     private func sendVariant(
-        for user: UserID?, to receivers: [SessionKey], of room: Room, before: [Typist]?, now: [Typist]
+        for user: UserID?, to receivers: [Session], of room: Room, before: [Typist]?, now: [Typist]
     ) -> Bool {
         guard !receivers.isEmpty else { return true }
         let (conversation, names) = (room.conversation, settings.typing.names)

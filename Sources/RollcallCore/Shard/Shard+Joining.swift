@@ -12,60 +12,58 @@ extension Shard {
     }
 
     func join(
-        _ conversation: ConversationID, presence: Bool, id: MessageID?, on key: SessionKey, at now: Instant
+        _ conversation: ConversationID, presence: Bool, id: MessageID?, on session: Session, at now: Instant
     ) {
-        guard let session = sessions[key], let user = session.user else { return }
-        guard mayAckLater(to: key) else { return answerUnavailable(key, id: id) }
+        guard let user = session.user else { return }
+        guard mayAckLater(to: session) else { return answerUnavailable(session, id: id) }
         if let room = rooms[conversation], session.hasJoined(room) {
-            return joinedAgain(room, presence: presence, user: user, id: id, on: key, at: now)
+            return joinedAgain(room, presence: presence, user: user, id: id, on: session, at: now)
         }
         if let room = rooms[conversation], session.joining.contains(room) {
-            return wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
+            return wait(in: room, presence: presence, user: user, id: id, on: session, at: now)
         }
         guard session.joined.count + session.joining.count < settings.limits.joinedConversations else {
-            actions.append(.limitHit(.joinedConversations, key))
+            actions.append(.limitHit(.joinedConversations, session))
             return answer(
-                key, .limit, id: id, "a session joins at most \(settings.limits.joinedConversations) conversations")
+                session, .limit, id: id, "a session joins at most \(settings.limits.joinedConversations) conversations")
         }
         let room = rooms[conversation] ?? openRoom(conversation)
-        sessions.change(key) { $0.joining.append(room) }
-        wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
+        session.joining.append(room)
+        wait(in: room, presence: presence, user: user, id: id, on: session, at: now)
     }
 
-    func leave(_ conversation: ConversationID, id: MessageID?, on key: SessionKey, at now: Instant) {
+    func leave(_ conversation: ConversationID, id: MessageID?, on session: Session, at now: Instant) {
         if let room = rooms[conversation] {
-            if let waiting = room.pendingJoins[key] {
+            if let waiting = room.pendingJoins[session] {
                 refuse(waiting, .notJoined, "the conversation was left before it was joined")
             }
-            stopTyping(key, in: room)
-            sessions.change(key) {
-                $0.left(room)
-                $0.joinEnded(in: room)
-            }
-            depart(key, from: room)
-            sendDueAcks(to: key)
+            stopTyping(session, in: room)
+            session.left(room)
+            session.joinEnded(in: room)
+            depart(session, from: room)
+            sendDueAcks(to: session)
         }
-        acknowledge(id, onceStoppedIn: conversation, to: key, at: now)
+        acknowledge(id, onceStoppedIn: conversation, to: session, at: now)
     }
 
     /// Handles typing in a conversation that is still being joined. A start is held until the join completes; a stop
     /// cancels the held start.
     func typedWhileJoining(
         _ typing: Bool, _ kind: TypingKind, in room: Room, of conversation: ConversationID, id: MessageID?,
-        on key: SessionKey, at now: Instant
+        on session: Session, at now: Instant
     ) {
-        guard redis.takesWrites || !typing else { return answerUnavailable(key, id: id) }
-        dropDeferredTyping(key, in: room)
-        guard typing, room.pendingJoins[key] != nil else {
-            return acknowledge(id, onceStoppedIn: conversation, to: key, at: now)
+        guard redis.takesWrites || !typing else { return answerUnavailable(session, id: id) }
+        dropDeferredTyping(session, in: room)
+        guard typing, room.pendingJoins[session] != nil else {
+            return acknowledge(id, onceStoppedIn: conversation, to: session, at: now)
         }
-        room.pendingJoins.change(key) { $0.typing = PendingJoins.Signal(id: id, kind: kind, came: now) }
+        room.pendingJoins.change(session) { $0.typing = PendingJoins.Signal(id: id, kind: kind, came: now) }
     }
 
-    func dropDeferredTyping(_ key: SessionKey, in room: Room) {
-        guard let signal = room.pendingJoins[key]?.typing else { return }
-        room.pendingJoins.change(key) { $0.typing = nil }
-        acknowledge(signal.id, to: key)
+    func dropDeferredTyping(_ session: Session, in room: Room) {
+        guard let signal = room.pendingJoins[session]?.typing else { return }
+        room.pendingJoins.change(session) { $0.typing = nil }
+        acknowledge(signal.id, to: session)
     }
 
     /// Requests the membership of the users who wait to join a live room.
@@ -82,7 +80,7 @@ extension Shard {
     }
 
     /// Completes the joins of sessions that may join, if everything they asked for has been read.
-    func admitWaiting(_ admitted: [SessionKey], to room: Room, at now: Instant) {
+    func admitWaiting(_ admitted: [Session], to room: Room, at now: Instant) {
         let (isLive, knowsMembers) = (room.phase == .live, room.members.names != nil)
         for session in admitted {
             guard let waiting = room.pendingJoins[session] else { continue }
@@ -95,11 +93,11 @@ extension Shard {
         }
     }
 
-    func refuseWaiting(_ refused: [SessionKey], in room: Room) {
+    func refuseWaiting(_ refused: [Session], in room: Room) {
         let reason = notAMember(of: room)
         for session in refused {
             guard let waiting = room.pendingJoins.remove(session) else { continue }
-            sessions.change(session) { $0.joinEnded(in: room) }
+            session.joinEnded(in: room)
             refuse(waiting, .notAMember, reason)
             if waiting.ids.isEmpty { answer(session, .notAMember, id: nil, reason) }
         }
@@ -107,45 +105,44 @@ extension Shard {
     }
 
     private func joinedAgain(
-        _ room: Room, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey, at now: Instant
+        _ room: Room, presence: Bool, user: UserID, id: MessageID?, on session: Session, at now: Instant
     ) {
-        fanOut.enqueue([.room(room)], for: key)
-        let waits = room.pendingJoins[key] != nil
-        let watches = room.presenceSessions.contains(key)
+        fanOut.enqueue([.room(room)], for: session)
+        let waits = room.pendingJoins[session] != nil
+        let watches = room.presenceSessions.contains(session)
         guard !waits, watches || !presence else {
-            return wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
+            return wait(in: room, presence: presence, user: user, id: id, on: session, at: now)
         }
         if presence { refund(1, of: user, in: room, at: now) }
-        if presence { enqueueMembers(of: room, to: key) } else { unwatchMembers(of: room, for: key) }
-        sendDueAcks(to: key)
-        ackWhenFlushed(id, to: key)
+        if presence { enqueueMembers(of: room, to: session) } else { unwatchMembers(of: room, for: session) }
+        sendDueAcks(to: session)
+        ackWhenFlushed(id, to: session)
     }
 
     private func wait(
-        in room: Room, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey, at now: Instant
+        in room: Room, presence: Bool, user: UserID, id: MessageID?, on session: Session, at now: Instant
     ) {
-        guard let waiting = room.pendingJoins[key] else {
+        guard let waiting = room.pendingJoins[session] else {
             let ids = id.map { [$0] } ?? []
             let join = PendingJoins.Join(
-                session: key, user: user, withPresence: presence, charged: presence ? 1 : 0, ids: ids)
+                session: session, user: user, withPresence: presence, charged: presence ? 1 : 0, ids: ids)
             room.pendingJoins.insert(join)
             return readForWaiting(room)
         }
-        room.pendingJoins.change(key) {
+        room.pendingJoins.change(session) {
             $0.withPresence = presence
             if presence { $0.charged += 1 }
         }
         guard let id else { return }
         // The first join of each conversation always waits; repeated ones count towards a limit over all conversations.
-        guard waiting.ids.isEmpty || idsWaitingToJoin(of: key) < mostWaiting else {
-            return answerUnavailable(key, id: id)
+        guard waiting.ids.isEmpty || idsWaitingToJoin(of: session) < mostWaiting else {
+            return answerUnavailable(session, id: id)
         }
-        room.pendingJoins.change(key) { $0.ids.append(id) }
+        room.pendingJoins.change(session) { $0.ids.append(id) }
     }
 
-    private func idsWaitingToJoin(of key: SessionKey) -> Int {
-        guard let session = sessions[key] else { return 0 }
-        return (session.joining + session.joined).reduce(0) { $0 + ($1.pendingJoins[key]?.ids.count ?? 0) }
+    private func idsWaitingToJoin(of session: Session) -> Int {
+        (session.joining + session.joined).reduce(0) { $0 + ($1.pendingJoins[session]?.ids.count ?? 0) }
     }
 
     private func admit(_ waiting: PendingJoins.Join, to room: Room, at now: Instant) {
@@ -161,8 +158,8 @@ extension Shard {
         guard joins > 0 else { return }
         let shown = room.members.names?.count ?? 0
         budgets.refund(joins * ClientMessage.refund(showing: shown, settings.limits), to: user)
-        for key in sessions.keys(of: user) where sessions.read(key, { $0.held != nil }) == true {
-            timers.remind(.held(key), at: now)
+        for session in sessions.of(user) where session.held != nil {
+            timers.remind(.held(session), at: now)
         }
     }
 
@@ -170,11 +167,9 @@ extension Shard {
     private func enter(_ waiting: PendingJoins.Join, _ room: Room, at now: Instant) {
         let session = waiting.session
         // A session that had already joined waits only for the members.
-        if sessions[session]?.hasJoined(room) == false {
-            sessions.change(session) {
-                $0.joinEnded(in: room)
-                $0.joined.append(room)
-            }
+        if session.hasJoined(room) == false {
+            session.joinEnded(in: room)
+            session.joined.append(room)
             room.sessions.insert(session)
             fanOut.enqueue([.room(room)], for: session)
         }

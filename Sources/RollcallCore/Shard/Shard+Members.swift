@@ -5,7 +5,7 @@ internal import RollcallModel
 
 extension Shard {
     /// Adds a session to those that follow the room's members, which are known.
-    func watchMembers(of room: Room, for session: SessionKey) {
+    func watchMembers(of room: Room, for session: Session) {
         guard room.showsMembers(to: session) else { return }
         fanOut.enqueue(
             [.members(room)] + room.shownMembers.map { .user(addWatcher(session, of: $0)) }, for: session)
@@ -13,11 +13,11 @@ extension Shard {
 
     /// Sends the members to a session that already follows them: the list, then the presence of each member, including
     /// those that the session also watches for another reason.
-    func enqueueMembers(of room: Room, to session: SessionKey) {
+    func enqueueMembers(of room: Room, to session: Session) {
         fanOut.enqueue([.members(room)] + room.shownMembers.compactMap { watches[$0].map { .user($0) } }, for: session)
     }
 
-    func unwatchMembers(of room: Room, for session: SessionKey) {
+    func unwatchMembers(of room: Room, for session: Session) {
         guard room.presenceSessions.remove(session) else { return }
         fanOut.cancel(.members(room), for: session)
         for member in room.shownMembers { removeWatcher(session, of: member) }
@@ -36,7 +36,7 @@ extension Shard {
         }
     }
 
-    func sendMembers(of room: Room, to session: SessionKey) {
+    func sendMembers(of room: Room, to session: Session) {
         guard !room.isOver, let members = room.toldMembers else { return }
         actions.append(.sendSnapshot(.members(members), to: session))
     }

@@ -7,21 +7,21 @@ internal import RollcallModel
 extension Shard {
     /// Handles that a session's outbound data is backing up. From now on, changes are noted and not sent until it
     /// catches up. Replies are still sent at once.
-    public func fellBehind(_ key: SessionKey) {
-        guard sessions[key]?.isConnected == true else { return }
-        fanOut.fellBehind(key)
+    public func fellBehind(_ session: Session) {
+        guard session.isConnected else { return }
+        fanOut.fellBehind(session)
     }
 
     /// Handles that a session's outbound data was flushed, and sends the current state of what it missed.
-    public func caughtUp(_ key: SessionKey, at now: Instant) -> [ShardAction] {
-        for get in fanOut.caughtUp(key) { ask(for: get.users, id: get.id, on: key, at: now) }
+    public func caughtUp(_ session: Session, at now: Instant) -> [ShardAction] {
+        for get in fanOut.caughtUp(session) { ask(for: get.users, id: get.id, on: session, at: now) }
         return take()
     }
 
     /// Whether one more acknowledgement may wait. There is room for one for each user and each conversation that the
     /// session may follow, so that none is refused because Redis is away.
-    func mayAckLater(to key: SessionKey) -> Bool {
-        fanOut.ackCount(of: key) < mostWaiting
+    func mayAckLater(to session: Session) -> Bool {
+        fanOut.ackCount(of: session) < mostWaiting
     }
 
     /// The most acknowledgements of one session that wait.
@@ -31,14 +31,14 @@ extension Shard {
     }
 
     /// Acknowledges a message after the session was sent everything that is queued for it now.
-    func ackWhenFlushed(_ id: MessageID?, to key: SessionKey) {
-        guard let id, !fanOut.ackWhenFlushed(id, for: key) else { return }
-        acknowledge(id, to: key)
+    func ackWhenFlushed(_ id: MessageID?, to session: Session) {
+        guard let id, !fanOut.ackWhenFlushed(id, for: session) else { return }
+        acknowledge(id, to: session)
     }
 
     /// Sends the acknowledgements that waited only for subjects that were removed from the queue.
-    func sendDueAcks(to key: SessionKey) {
-        for id in fanOut.takeDueAcks(of: key) { acknowledge(id, to: key) }
+    func sendDueAcks(to session: Session) {
+        for id in fanOut.takeDueAcks(of: session) { acknowledge(id, to: session) }
     }
 
     /// Sends a change to all receivers that are not behind; see ``FanOut/receivers(_:of:seen:)``.
@@ -46,7 +46,7 @@ extension Shard {
     /// - Parameter seen: the user's presence before the change.
     func send(
         _ message: ServerMessage, of subject: PendingUpdates.Subject, seen: Presence.Look? = nil,
-        to receivers: [SessionKey]
+        to receivers: [Session]
     ) {
         guard let divided = fanOut.receivers(receivers, of: subject, seen: seen) else {
             return actions.append(.send(message, to: receivers))
@@ -61,29 +61,29 @@ extension Shard {
 
     /// Sends a piece of the queued state to each session that may be sent more.
     func sendPendingUpdates() {
-        for key in fanOut.takeDue() {
-            let piece = fanOut.takePiece(for: key, limit: settings.bounds.showBatch) { subject in
+        for session in fanOut.takeDue() {
+            let piece = fanOut.takePiece(for: session, limit: settings.bounds.showBatch) { subject in
                 if case .user(let watch) = subject { watch.shown != nil } else { true }
             }
             guard let piece else { continue }
-            send(piece.updates, to: key)
-            if piece.isFull { actions.append(.tellWhenDrained(key)) }
-            for id in piece.acks { acknowledge(id, to: key) }
+            send(piece.updates, to: session)
+            if piece.isFull { actions.append(.tellWhenDrained(session)) }
+            for id in piece.acks { acknowledge(id, to: session) }
         }
     }
 
-    private func send(_ updates: [PendingUpdates.Update], to key: SessionKey) {
+    private func send(_ updates: [PendingUpdates.Update], to session: Session) {
         var presences: [Presence] = []
         for update in updates {
             switch update.subject {
-            case .room(let room): sendSnapshot(of: room, to: key)
-            case .members(let room): sendMembers(of: room, to: key)
+            case .room(let room): sendSnapshot(of: room, to: session)
+            case .members(let room): sendMembers(of: room, to: session)
             case .user(let watch):
                 guard let presence = watch.shown else { continue }
                 if isNews(presence, to: update.seen) { presences.append(presence) }
             }
         }
-        if !presences.isEmpty { actions.append(.sendSnapshot(.presence(presences), to: key)) }
+        if !presences.isEmpty { actions.append(.sendSnapshot(.presence(presences), to: session)) }
     }
 
     /// Whether a user's presence differs from what the session saw last.

@@ -42,16 +42,17 @@ extension Shard {
     /// Handles the result of a `get`; `nil` if Redis could not be asked. If any user could not be read, the whole `get`
     /// is answered with an error.
     package func gotPresence(
-        _ snapshot: PresenceSnapshot?, of users: [UserID], for key: SessionKey, id: MessageID?, at now: Instant
+        _ snapshot: PresenceSnapshot?, of users: [UserID], for session: Session, id: MessageID?, at now: Instant
     ) -> [ShardAction] {
         // The session may have ended before the reply.
-        sessions.changeIfPresent(key) { $0.getting -= Session.weight(ofGetting: users) }
-        if let snapshot, snapshot.unread.isEmpty, sessions[key]?.isConnected == true {
+        session.getting -= Session.weight(ofGetting: users)
+        if let snapshot, snapshot.unread.isEmpty, session.isConnected {
             sweepDead(in: snapshot)
             let readings = snapshot.records.map { reading(of: $0, snapshot.standings) }
-            actions.append(.sendSnapshot(.presence(readings.map { got($0, by: key, at: now) }, id: id), to: key))
+            actions.append(
+                .sendSnapshot(.presence(readings.map { got($0, by: session, at: now) }, id: id), to: session))
         } else {
-            answerUnavailable(key, id: id)
+            answerUnavailable(session, id: id)
         }
         return take()
     }
@@ -73,83 +74,83 @@ extension Shard {
         return take()
     }
 
-    func watch(_ users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
+    func watch(_ users: [UserID], id: MessageID?, on session: Session, at now: Instant) {
         var named: Set<UserID> = []
         let added = users.filter {
-            !isWatching($0, key) && named.insert($0).inserted
+            !isWatching($0, session) && named.insert($0).inserted
         }
-        guard mayWatch(added.count, id: id, on: key) else { return }
-        let new = added.map { addWatcher(key, of: $0) }
-        sessions.change(key) { $0.watched.insert(new) }
-        fanOut.enqueue(new.map { .user($0) }, for: key)
+        guard mayWatch(added.count, id: id, on: session) else { return }
+        let new = added.map { addWatcher(session, of: $0) }
+        session.watched.insert(new)
+        fanOut.enqueue(new.map { .user($0) }, for: session)
         // Users who were already watched are shown again.
         if added.count < users.count {
-            fanOut.enqueue(users.compactMap { watches[$0].map { .user($0) } }, for: key)
+            fanOut.enqueue(users.compactMap { watches[$0].map { .user($0) } }, for: session)
         }
-        ackWhenFlushed(id, to: key)
+        ackWhenFlushed(id, to: session)
     }
 
-    private func isWatching(_ user: UserID, _ key: SessionKey) -> Bool {
+    private func isWatching(_ user: UserID, _ session: Session) -> Bool {
         guard let watch = watches[user] else { return false }
-        return sessions.read(key) { $0.watched.contains(watch) } ?? false
+        return session.watched.contains(watch)
     }
 
     /// Whether a session may watch this many more users. If not, answers with an error.
-    private func mayWatch(_ added: Int, id: MessageID?, on key: SessionKey) -> Bool {
-        guard (sessions[key]?.watched.keys.count ?? 0) + added <= settings.limits.watchedUsers else {
-            actions.append(.limitHit(.watchedUsers, key))
-            answer(key, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
+    private func mayWatch(_ added: Int, id: MessageID?, on session: Session) -> Bool {
+        guard session.watched.keys.count + added <= settings.limits.watchedUsers else {
+            actions.append(.limitHit(.watchedUsers, session))
+            answer(session, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
             return false
         }
-        guard mayAckLater(to: key) else {
-            answerUnavailable(key, id: id)
+        guard mayAckLater(to: session) else {
+            answerUnavailable(session, id: id)
             return false
         }
         return true
     }
 
-    func unwatch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
+    func unwatch(_ users: [UserID], id: MessageID?, on session: Session) {
         for user in users {
-            guard let watch = watches[user], sessions.change(key, { $0.watched.remove(watch) }) == true
+            guard let watch = watches[user], session.watched.remove(watch)
             else { continue }
-            removeWatcher(key, of: user)
+            removeWatcher(session, of: user)
         }
-        sendDueAcks(to: key)
-        acknowledge(id, to: key)
+        sendDueAcks(to: session)
+        acknowledge(id, to: session)
     }
 
-    func get(_ users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
+    func get(_ users: [UserID], id: MessageID?, on session: Session, at now: Instant) {
         let limit = settings.limits.watchedUsers
-        guard let getting = sessions[key]?.getting, getting + Session.weight(ofGetting: users) <= limit else {
-            actions.append(.limitHit(.watchedUsers, key))
-            return answer(key, .limit, id: id, "a session gets at most \(limit) users at once")
+        guard session.getting + Session.weight(ofGetting: users) <= limit else {
+            actions.append(.limitHit(.watchedUsers, session))
+            return answer(session, .limit, id: id, "a session gets at most \(limit) users at once")
         }
-        sessions.change(key) { $0.getting += Session.weight(ofGetting: users) }
-        guard !fanOut.postpone(PendingUpdates.Get(users: users, id: id), of: key) else { return }
-        ask(for: users, id: id, on: key, at: now)
+        session.getting += Session.weight(ofGetting: users)
+        guard !fanOut.postpone(PendingUpdates.Get(users: users, id: id), of: session) else { return }
+        ask(for: users, id: id, on: session, at: now)
     }
 
     /// Asks Redis for the users of a `get`.
-    func ask(for users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
+    func ask(for users: [UserID], id: MessageID?, on session: Session, at now: Instant) {
         guard !redis.answersReads else {
-            let get = StoreRequest.GetPresence(users: users, known: redis.known(at: now), key: key, id: id)
+            let get = StoreRequest.GetPresence(users: users, known: redis.known(at: now), session: session, id: id)
             return actions.append(.store(.getPresence(get)))
         }
-        sessions.change(key) { $0.getting -= Session.weight(ofGetting: users) }
-        answerUnavailable(key, id: id)
+        session.getting -= Session.weight(ofGetting: users)
+        answerUnavailable(session, id: id)
     }
 
     /// Adds a reason for a session to watch a user. The caller then sends the current state.
-    func addWatcher(_ key: SessionKey, of user: UserID) -> Watch {
+    func addWatcher(_ session: Session, of user: UserID) -> Watch {
         let watch = watches[user] ?? openWatch(user)
-        watch.gained(key)
+        watch.gained(session)
         return watch
     }
 
     /// Removes one of a session's reasons to watch a user. The subscription ends with the last watcher.
-    func removeWatcher(_ key: SessionKey, of user: UserID) {
-        guard let watch = watches[user], watch.lost(key) else { return }
-        fanOut.cancel(.user(watch), for: key)
+    func removeWatcher(_ session: Session, of user: UserID) {
+        guard let watch = watches[user], watch.lost(session) else { return }
+        fanOut.cancel(.user(watch), for: session)
         guard watch.watchers.isEmpty else { return }
         watch.ended()
         watches.remove(user)
@@ -174,12 +175,12 @@ extension Shard {
         guard now >= next else { return timers.remind(.watch(watch), at: next) }
         let seen = watch.shown?.look
         guard let news = watch.news(at: now, every: interval) else { return }
-        send(.presence([news]), of: .user(watch), seen: seen, to: watch.watchers.keys.sorted { $0.index < $1.index })
+        send(.presence([news]), of: .user(watch), seen: seen, to: watch.watchers.keys.sorted { $0.number < $1.number })
     }
 
     /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.
     /// A later difference is then sent as a change, and no older state follows the answer.
-    private func got(_ reading: Watch.Reading, by session: SessionKey, at now: Instant) -> Presence {
+    private func got(_ reading: Watch.Reading, by session: Session, at now: Instant) -> Presence {
         guard let watch = watches[reading.presence.user] else { return reading.presence }
         watch.got(reading)
         sendChange(of: watch, at: now)

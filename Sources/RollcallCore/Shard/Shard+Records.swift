@@ -4,21 +4,23 @@
 package import RollcallModel
 
 extension Shard {
-    package func listed(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
+    package func listed(_ session: Session, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
         // Here and below: the session may have been dropped before the reply, to limit the number that linger.
-        sessions.changeIfPresent(key) { $0.recorder?.listed(under: incarnation) }
-        advance(key, at: now)
+        guard !session.isOver else { return [] }
+        session.recorder?.listed(under: incarnation)
+        advance(session, at: now)
         return take()
     }
 
-    package func unlisted(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
-        sessions.changeIfPresent(key) { $0.recorder?.unlisted(under: incarnation) }
-        advance(key, at: now)
+    package func unlisted(_ session: Session, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
+        guard !session.isOver else { return [] }
+        session.recorder?.unlisted(under: incarnation)
+        advance(session, at: now)
         return take()
     }
 
     package func written(
-        _ written: DeviceWritten, of write: DeviceWrite, for key: SessionKey, at now: Instant
+        _ written: DeviceWritten, of write: DeviceWrite, for session: Session, at now: Instant
     ) -> [ShardAction] {
         var written = written
         // Redis's clock was set forward since the last heartbeat, by more than rounding and drift explain. So the write
@@ -31,133 +33,130 @@ extension Shard {
         if let previous = written.previous, written.outcome == .written {
             actions.append(.store(.announceReplaced(write.name, previous: previous)))
         }
-        let verdict = sessions.changeIfPresent(key) { $0.recorder?.written(written, sequence: write.sequence) } ?? nil
-        if written.outcome == .expired, sessions[key] != nil { repairs.retryLater(key) }
+        guard !session.isOver else { return take() }
+        let verdict = session.recorder?.written(written, sequence: write.sequence)
+        if written.outcome == .expired { repairs.retryLater(session) }
         switch verdict {
-        case .replaced: dropReplaced(key, at: now)
-        case .revoked: dismiss(key, .badToken, at: now)
-        case .goOn where written.outcome != .expired: listen(to: key, at: now)
+        case .replaced: dropReplaced(session, at: now)
+        case .revoked: dismiss(session, .badToken, at: now)
+        case .goOn where written.outcome != .expired: listen(to: session, at: now)
         case .goOn, nil: break
         }
-        advance(key, at: now)
+        advance(session, at: now)
         return take()
     }
 
     /// Handles a failed step. The next heartbeat or incarnation retries it. If Redis can hold nothing of the session,
     /// the session is dropped once its device is gone.
     package func stepFailed(
-        _ step: DeviceRecorder.Step, _ failure: StoreFailure = .unknown, for key: SessionKey, at now: Instant
+        _ step: DeviceRecorder.Step, _ failure: StoreFailure = .unknown, for session: Session, at now: Instant
     ) -> [ShardAction] {
-        guard sessions[key] != nil else {
+        guard !session.isOver else {
             // A dropped session has no retry: its entry goes with the list of the incarnation.
             if case .unlist(_, let list) = step, list == Incarnation(name: redis.workerName) {
                 repairs.leftDevice()
             }
             return take()
         }
-        sessions.change(key) { $0.recorder?.failed(step, failure) }
-        repairs.retryLater(key)
-        listenUnlessRevoked(key, at: now)
-        advance(key, at: now)
+        session.recorder?.failed(step, failure)
+        repairs.retryLater(session)
+        listenUnlessRevoked(session, at: now)
+        advance(session, at: now)
         return take()
     }
 
     /// Starts the next step of a session's record, acknowledges written decisions, and removes a finished session.
-    func advance(_ key: SessionKey, at now: Instant) {
-        guard let recorder = sessions[key]?.recorder else { return }
-        acknowledgeWritten(key)
-        guard sessions.read(key, { $0.phase == .open && $0.isStateDeferred }) != true else { return }
-        if sessions[key]?.phase == .ending, recorder.isFinished {
-            forget(key)
+    func advance(_ session: Session, at now: Instant) {
+        guard !session.isOver, let recorder = session.recorder else { return }
+        acknowledgeWritten(session)
+        guard session.phase != .open || !session.isStateDeferred else { return }
+        if session.phase == .ending, recorder.isFinished {
+            forget(session)
             return
         }
         guard let (incarnation, until) = redis.held else { return }
         if recorder.owesRemoval, recorder.state == nil, isBack(recorder.name) {
             // The next heartbeat tries again. By then the newer session is written and has taken the device over.
-            repairs.retryLater(key)
+            repairs.retryLater(session)
             return
         }
         let time = redis.time(at: now)
-        let isDeferred = isDeferred(key, at: now)
-        let step = sessions.change(key) {
-            $0.recorder?.nextStep(under: incarnation, until: until, time: time, at: now, isDeferred: isDeferred)
-        }
-        switch step ?? nil {
+        let isDeferred = isDeferred(session, at: now)
+        let step = session.recorder?.nextStep(
+            under: incarnation, until: until, time: time, at: now, isDeferred: isDeferred)
+        switch step {
         case .list(let name, let incarnation):
-            let session = StoreRequest.List.Session(name: name, key: key)
-            actions.append(.store(.list(.init(sessions: [session], incarnation: incarnation, until: until))))
+            let entry = StoreRequest.List.Entry(name: name, session: session)
+            actions.append(.store(.list(.init(sessions: [entry], incarnation: incarnation, until: until))))
         case .write(var write):
             write.reset = redis.eventReset
-            actions.append(.store(.write(.init(write: write, key: key))))
+            actions.append(.store(.write(.init(write: write, session: session))))
         case .unlist(let name, let incarnation):
-            actions.append(.store(.unlist(.init(name: name, incarnation: incarnation, key: key))))
+            actions.append(.store(.unlist(.init(name: name, incarnation: incarnation, session: session))))
         case nil: break
         }
     }
 
     /// Whether a newer session of the same device exists here and is not written yet.
     private func isBack(_ name: SessionName) -> Bool {
-        let all = sessions.keys(of: name.user)
+        let all = sessions.of(name.user)
         guard all.count > 1 else { return false }
-        return all.contains { key in
-            sessions.read(key) { session in
-                guard let other = session.recorder else { return false }
-                return other.name.device == name.device && other.name.session != name.session && other.awaitsFirstWrite
-            } == true
+        return all.contains { session in
+            guard let other = session.recorder else { return false }
+            return other.name.device == name.device && other.name.session != name.session && other.awaitsFirstWrite
         }
     }
 
-    func stateChanged(_ key: SessionKey, to state: DeviceState, id: MessageID?, at now: Instant) {
-        if state == .background { stopTypingEverywhere(key, at: now) }
-        let before = sessions.read(key) { $0.recorder?.sequence } ?? nil
-        guard let sequence = sessions.change(key, { $0.recorder?.decided(state: state) }) ?? nil else { return }
-        if sequence != before { paceState(key, at: now) }
-        if let id { acknowledge(id, onceWritten: sequence, to: key) }
-        advance(key, at: now)
+    func stateChanged(_ session: Session, to state: DeviceState, id: MessageID?, at now: Instant) {
+        if state == .background { stopTypingEverywhere(session, at: now) }
+        let before = session.recorder?.sequence
+        guard let sequence = session.recorder?.decided(state: state) else { return }
+        if sequence != before { paceState(session, at: now) }
+        if let id { acknowledge(id, onceWritten: sequence, to: session) }
+        advance(session, at: now)
     }
 
     /// Paces writes of a device's state: the first four changes after a quiet time are written at once, later ones at
     /// most once per ``ShardSettings/presenceCoalesce``, with the newest state. The device's end is never delayed.
-    private func paceState(_ key: SessionKey, at now: Instant) {
-        guard let next = sessions.read(key, { $0.statePace.next(every: settings.presenceCoalesce) }) else { return }
+    private func paceState(_ session: Session, at now: Instant) {
+        let next = session.statePace.next(every: settings.presenceCoalesce)
         if now >= next {
-            stateWritten(key, at: now)
+            stateWritten(session, at: now)
         } else {
-            sessions.change(key) { $0.isStateDeferred = true }
-            timers.remind(.state(key), at: next)
+            session.isStateDeferred = true
+            timers.remind(.state(session), at: next)
         }
     }
 
     /// Writes a deferred change of a device's state.
-    func stateDue(_ key: SessionKey, at now: Instant) {
-        guard sessions.read(key, { $0.isStateDeferred }) == true else { return }
-        stateWritten(key, at: now)
-        advance(key, at: now)
+    func stateDue(_ session: Session, at now: Instant) {
+        guard session.isStateDeferred else { return }
+        stateWritten(session, at: now)
+        advance(session, at: now)
     }
 
-    private func stateWritten(_ key: SessionKey, at now: Instant) {
+    private func stateWritten(_ session: Session, at now: Instant) {
         let interval = settings.presenceCoalesce
-        sessions.change(key) {
-            $0.isStateDeferred = false
-            $0.statePace.passed(at: now, every: interval)
-        }
+        session.isStateDeferred = false
+        session.statePace.passed(at: now, every: interval)
     }
 
     /// Acknowledges a `state` once its decision is in Redis. If many acknowledgements wait, those of superseded
     /// decisions are sent at once, because these decisions can no longer have an effect.
-    private func acknowledge(_ id: MessageID, onceWritten sequence: Int64, to key: SessionKey) {
-        sessions.change(key) { $0.acks.append((sequence, id)) }
-        guard let acks = sessions.read(key, { $0.acks }), acks.count > settings.bounds.waitingMessages else { return }
+    private func acknowledge(_ id: MessageID, onceWritten sequence: Int64, to session: Session) {
+        session.acks.append((sequence, id))
+        let acks = session.acks
+        guard acks.count > settings.bounds.waitingMessages else { return }
         if acks[0].sequence < sequence {
-            sessions.change(key) { _ = $0.acks.removeFirst() }
-            acknowledge(acks[0].id, to: key)
+            _ = session.acks.removeFirst()
+            acknowledge(acks[0].id, to: session)
         } else if acks.count > mostWaiting {
-            sessions.change(key) { _ = $0.acks.removeLast() }
-            answerUnavailable(key, id: id)
+            _ = session.acks.removeLast()
+            answerUnavailable(session, id: id)
         }
     }
 
-    private func acknowledgeWritten(_ key: SessionKey) {
-        for id in sessions.change(key, { $0.takeWritten() }) ?? [] { acknowledge(id, to: key) }
+    private func acknowledgeWritten(_ session: Session) {
+        for id in session.takeWritten() { acknowledge(id, to: session) }
     }
 }

@@ -12,12 +12,10 @@ extension Shard {
         let lastBeat = redis.incarnationBegan(
             incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: now)
         repairs.incarnationBegan()
-        for key in sessions.keys {
-            sessions.change(key) {
-                $0.isStateDeferred = false
-                $0.recorder?.asserted(lastBeat: lastBeat)
-            }
-            advance(key, at: now)
+        for session in sessions.all {
+            session.isStateDeferred = false
+            session.recorder?.asserted(lastBeat: lastBeat)
+            advance(session, at: now)
         }
         retryStops(at: now)
         readAllAgain(authoritatively: false)
@@ -43,14 +41,14 @@ extension Shard {
         reads.retryFailed()
         let blocked = repairs.takeBlocked()
         // No session was written while heartbeats failed, even if none of its steps failed.
-        for key in renewal.resumesWrites ? sessions.keys : blocked {
-            sessions.change(key) { $0.recorder?.retry() }
+        for session in renewal.resumesWrites ? sessions.all : blocked {
+            session.recorder?.retry()
             // The device may be back at another worker, which can write it only now. A removal therefore waits for the
             // next heartbeat.
-            if renewal.resumesWrites, sessions.read(key, { $0.phase == .ending }) == true {
-                repairs.retryLater(key)
+            if renewal.resumesWrites, session.phase == .ending {
+                repairs.retryLater(session)
             } else {
-                advance(key, at: now)
+                advance(session, at: now)
             }
         }
         retryStops(at: now)
@@ -63,7 +61,7 @@ extension Shard {
     /// Handles that Redis is unreachable or the lease may be lost: nothing can be written until the next incarnation.
     package func redisLost(at now: Instant) -> [ShardAction] {
         redis.lost()
-        for key in sessions.keys { listen(to: key, at: now) }
+        for session in sessions.all { listen(to: session, at: now) }
         return take()
     }
 
@@ -74,7 +72,7 @@ extension Shard {
         if wasAway { readAllAgain(authoritatively: false) }
         if isNew {
             remindOfSettling()
-            for key in sessions.keys { listenUnlessRevoked(key, at: now) }
+            for session in sessions.all { listenUnlessRevoked(session, at: now) }
         }
         reads.retryFailed()
         retryRoomReads()
@@ -131,9 +129,9 @@ extension Shard {
 
     /// Whether a session's decision is written later, because Redis may have lost stronger states of the user's other
     /// devices: under a new incarnation, active devices are written first, then weaker states, and then removals.
-    func isDeferred(_ key: SessionKey, at now: Instant) -> Bool {
+    func isDeferred(_ session: Session, at now: Instant) -> Bool {
         let schedule = redis.weakerStates
-        return sessions.read(key) { !$0.isActiveAndConnected && schedule.defers($0.recorder?.state, at: now) } == true
+        return !session.isActiveAndConnected && schedule.defers(session.recorder?.state, at: now)
     }
 
     /// Writes the weaker states under the latest incarnation, and the removals slightly later.
@@ -148,7 +146,7 @@ extension Shard {
     }
 
     private func advanceAll(in state: DeviceState?, at now: Instant) {
-        for key in sessions.keys where sessions[key]?.recorder?.state == state { advance(key, at: now) }
+        for session in sessions.all where session.recorder?.state == state { advance(session, at: now) }
     }
 
     private func readAllAgain(authoritatively: Bool) {

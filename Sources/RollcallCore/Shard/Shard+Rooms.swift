@@ -25,7 +25,7 @@ extension Shard {
             room.memberChanged(user, to: name, count: count)
         case .removed(let user, let count):
             room.memberChanged(user, to: nil, count: count)
-            putOut(sessions.keys(of: user), of: room)
+            putOut(sessions.of(user), of: room)
             readMoreMembers(of: room)
         case .reset:
             readAgain(room)
@@ -47,10 +47,10 @@ extension Shard {
         for user in read.users {
             // Where there are no members, each session's own right decides.
             let isAdmitted = snapshot.isManaged && snapshot.admitted.contains(user)
-            let all = sessions.keys(of: user)
+            let all = sessions.of(user)
             let mayJoin = all.map { session in
                 snapshot.isManaged
-                    ? isAdmitted : sessions.read(session) { $0.right.opens(room.conversation) } == true
+                    ? isAdmitted : session.right.opens(room.conversation)
             }
             admitWaiting(zip(all, mayJoin).filter(\.1).map(\.0), to: room, at: now)
             putOut(zip(all, mayJoin).filter { !$1 }.map(\.0), of: room)
@@ -67,20 +67,20 @@ extension Shard {
     }
 
     /// Removes a session from a room. The room closes with its last session.
-    func depart(_ key: SessionKey, from room: Room) {
-        room.sessions.remove(key)
-        room.pendingJoins.remove(key)
-        fanOut.cancel(.room(room), for: key)
-        unwatchMembers(of: room, for: key)
+    func depart(_ session: Session, from room: Room) {
+        room.sessions.remove(session)
+        room.pendingJoins.remove(session)
+        fanOut.cancel(.room(room), for: session)
+        unwatchMembers(of: room, for: session)
         closeIfDeserted(room)
     }
 
     /// Has a session's right to join judged again, after it was narrowed: where the conversation has members, they decide
     /// as before. A room that is not live is read anyway.
-    func rightNarrowed(of session: SessionKey, user: UserID) {
-        for room in sessions.read(session, { $0.joined }) ?? [] {
+    func rightNarrowed(of session: Session, user: UserID) {
+        for room in session.joined {
             guard redis.answersReads, room.phase == .live, !room.isManaged,
-                sessions.read(session, { $0.right.opens(room.conversation) }) == false
+                session.right.opens(room.conversation) == false
             else { continue }
             read(RoomRead(conversation: room.conversation, users: [user], withTyping: false, mostMembers: 0), for: room)
         }
@@ -89,7 +89,7 @@ extension Shard {
     /// Reads the typists, and the membership of each user who has joined or waits to join.
     func readAgain(_ room: Room) {
         guard redis.answersReads, room.mayRead else { return }
-        let users = room.sessions.keys.compactMap { sessions[$0]?.user }
+        let users = room.sessions.keys.compactMap { $0.user }
         read(room.wholeRead(joined: users, mostMembers: settings.limits.watchedUsers), for: room)
         _ = room.pendingJoins.takeUnread()
     }
@@ -132,7 +132,7 @@ extension Shard {
     /// Handles sessions that may not be in the conversation, or no longer: refuses those that wait, notifies the others
     /// and removes them. Redis ended their typing together with a membership. A signal may have arrived in Redis after
     /// the user became a member again, and where there are no members Redis ends nothing; that typing is stopped here.
-    private func putOut(_ all: [SessionKey], of room: Room) {
+    private func putOut(_ all: [Session], of room: Room) {
         refuseWaiting(all, in: room)
         let removed = all.filter { room.sessions.contains($0) }
         guard !removed.isEmpty else { return }
@@ -144,7 +144,7 @@ extension Shard {
         actions.append(.send(.removed(room.conversation), to: removed))
         for session in removed {
             stopTyping(session, in: room)
-            sessions.change(session) { $0.left(room) }
+            session.left(room)
             depart(session, from: room)
         }
     }

@@ -5,31 +5,29 @@ package import RollcallModel
 extension Shard {
     /// Handles Redis's reply to a typing signal.
     package func typingSignalled(
-        _ outcome: TypingOutcome, _ signal: TypingSignal, for key: SessionKey, id: MessageID?
+        _ outcome: TypingOutcome, _ signal: TypingSignal, for session: Session, id: MessageID?
     ) -> [ShardAction] {
         switch outcome {
         case .typing:
             tally.typingPublished += 1
-            acknowledge(id, to: key)
-            stopAgain(signal, of: key)
+            acknowledge(id, to: session)
+            stopAgain(signal, of: session)
         case .late:
-            acknowledge(id, to: key)
+            acknowledge(id, to: session)
         case .notAMember:
             // The session may have ended before the reply.
             let room = rooms[signal.conversation]
-            if let room { sessions.changeIfPresent(key) { $0.refused(in: room) } }
-            answer(key, .notAMember, id: id, notAMember(of: room))
+            if let room { session.refused(in: room) }
+            answer(session, .notAMember, id: id, notAMember(of: room))
         }
         return take()
     }
 
     /// Stops a signal that took effect after its own stop, which is possible if Redis did not know the signal's script or
     /// the slot was moving. The stop has ended nothing then.
-    private func stopAgain(_ signal: TypingSignal, of key: SessionKey) {
-        let isTyping = sessions.read(key) { session in
-            session.senders.contains { $0.conversation == signal.conversation && $0.typing.isSignalled }
-        }
-        guard isTyping != true, !repairs.stops.contains(signal) else { return }
+    private func stopAgain(_ signal: TypingSignal, of session: Session) {
+        let isTyping = session.senders.contains { $0.conversation == signal.conversation && $0.typing.isSignalled }
+        guard !isTyping, !repairs.stops.contains(signal) else { return }
         repairs.stops.sent(signal)
         actions.append(.store(.stopTyping(.init(stop: signal))))
     }
@@ -42,8 +40,8 @@ extension Shard {
     }
 
     /// Handles a typing signal that did not reach Redis. It is not retried: the user's next keystrokes cause another.
-    package func signalFailed(for key: SessionKey, id: MessageID?) -> [ShardAction] {
-        if let id { answerUnavailable(key, id: id) }
+    package func signalFailed(for session: Session, id: MessageID?) -> [ShardAction] {
+        if let id { answerUnavailable(session, id: id) }
         return take()
     }
 
@@ -56,75 +54,74 @@ extension Shard {
     }
 
     func typed(
-        _ typing: Bool, _ kind: TypingKind, in conversation: ConversationID, id: MessageID?, on key: SessionKey,
+        _ typing: Bool, _ kind: TypingKind, in conversation: ConversationID, id: MessageID?, on session: Session,
         at now: Instant
     ) {
-        guard let room = rooms[conversation], sessions.read(key, { $0.hasJoined(room) }) == true else {
-            if let room = rooms[conversation], sessions[key]?.joining.contains(room) == true {
-                return typedWhileJoining(typing, kind, in: room, of: conversation, id: id, on: key, at: now)
+        guard let room = rooms[conversation], session.hasJoined(room) else {
+            if let room = rooms[conversation], session.joining.contains(room) {
+                return typedWhileJoining(typing, kind, in: room, of: conversation, id: id, on: session, at: now)
             }
-            return answer(key, .notJoined, id: id, "join the conversation first")
+            return answer(session, .notJoined, id: id, "join the conversation first")
         }
-        guard redis.takesWrites || !typing else { return answerUnavailable(key, id: id) }
+        guard redis.takesWrites || !typing else { return answerUnavailable(session, id: id) }
         let (time, rules) = (redis.time(at: now), settings.typing)
-        let decision = sessions.change(key) {
+        let decision =
             typing
-                ? $0.signalled(kind, in: room, of: conversation, rules, at: now, time: time)
-                : $0.stopped(in: room)
-        }.flatMap { $0 }
-        if let decision { carryOut(decision, in: conversation, for: key, id: typing ? id : nil) }
+            ? session.signalled(kind, in: room, of: conversation, rules, at: now, time: time)
+            : session.stopped(in: room)
+        if let decision { carryOut(decision, in: conversation, for: session, id: typing ? id : nil) }
         if typing, decision == nil {
             tally.typingThrottled += 1
-            acknowledge(id, to: key)
+            acknowledge(id, to: session)
         }
-        if !typing { acknowledge(id, onceStoppedIn: conversation, to: key, at: now) }
-        remindOfTyping(key)
+        if !typing { acknowledge(id, onceStoppedIn: conversation, to: session, at: now) }
+        remindOfTyping(session)
     }
 
     /// Acknowledges a message that ended the device's typing, once all its stops are published.
     func acknowledge(
-        _ id: MessageID?, onceStoppedIn conversation: ConversationID, to key: SessionKey, at now: Instant
+        _ id: MessageID?, onceStoppedIn conversation: ConversationID, to session: Session, at now: Instant
     ) {
         guard let id else { return }
-        guard let name = sessions.read(key, { $0.recorder?.name }) ?? nil else { return acknowledge(id, to: key) }
+        guard let name = session.recorder?.name else { return acknowledge(id, to: session) }
         switch repairs.stops.delivery(of: name, in: conversation, at: redis.time(at: now)) {
-        case .published: acknowledge(id, to: key)
+        case .published: acknowledge(id, to: session)
         case .inFlight:
-            repairs.stops.ackWhenPublished(PendingStops.Waiting(session: key, id: id), name, in: conversation)
-        case .failed: answerUnavailable(key, id: id)
+            repairs.stops.ackWhenPublished(PendingStops.Waiting(session: session, id: id), name, in: conversation)
+        case .failed: answerUnavailable(session, id: id)
         }
     }
 
-    func stopTypingEverywhere(_ key: SessionKey, at now: Instant) {
-        for room in sessions[key]?.senders.compactMap(\.room) ?? [] { stopTyping(key, in: room) }
-        for room in sessions[key]?.joining ?? [] { dropDeferredTyping(key, in: room) }
+    func stopTypingEverywhere(_ session: Session, at now: Instant) {
+        for room in session.senders.compactMap(\.room) { stopTyping(session, in: room) }
+        for room in session.joining { dropDeferredTyping(session, in: room) }
     }
 
-    func stopTyping(_ key: SessionKey, in room: Room) {
-        guard let decision = sessions.change(key, { $0.stopped(in: room) }) ?? nil else { return }
-        carryOut(decision, in: room.conversation, for: key, id: nil)
+    func stopTyping(_ session: Session, in room: Room) {
+        guard let decision = session.stopped(in: room) else { return }
+        carryOut(decision, in: room.conversation, for: session, id: nil)
     }
 
     /// Sends deferred typing signals that are due, and ends typing that was not renewed.
-    func typingDue(_ key: SessionKey, at now: Instant) {
-        for (index, sender) in (sessions[key]?.senders ?? []).enumerated() {
-            while let decision = sessions.change(key, { $0.senders[index].typing.due(at: now) }) ?? nil {
-                carryOut(decision, in: sender.conversation, for: key, id: nil)
+    func typingDue(_ session: Session, at now: Instant) {
+        for (index, sender) in (session.senders).enumerated() {
+            while let decision = session.senders[index].typing.due(at: now) {
+                carryOut(decision, in: sender.conversation, for: session, id: nil)
             }
         }
-        remindOfTyping(key)
+        remindOfTyping(session)
     }
 
     private func carryOut(
-        _ decision: TypingSender.Decision, in conversation: ConversationID, for key: SessionKey, id: MessageID?
+        _ decision: TypingSender.Decision, in conversation: ConversationID, for session: Session, id: MessageID?
     ) {
-        guard let name = sessions.read(key, { $0.recorder?.name }) ?? nil else { return }
+        guard let name = session.recorder?.name else { return }
         switch decision {
         case .signal(let expiry, let kind):
             let signal = TypingSignal(
                 user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind)
-            let isOpen = sessions.read(key) { $0.right.opens(conversation) } == true
-            actions.append(.store(.signalTyping(.init(signal: signal, isOpen: isOpen, key: key, id: id))))
+            let isOpen = session.right.opens(conversation)
+            actions.append(.store(.signalTyping(.init(signal: signal, isOpen: isOpen, session: session, id: id))))
         case .stop(let expiry, let kind):
             let stop = TypingSignal(
                 user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind)
@@ -133,13 +130,13 @@ extension Shard {
         }
     }
 
-    private func remindOfTyping(_ key: SessionKey) {
-        if let next = sessions.read(key, \.nextTypingDue) ?? nil {
-            timers.remind(.typing(key), at: next)
+    private func remindOfTyping(_ session: Session) {
+        if let next = session.nextTypingDue {
+            timers.remind(.typing(session), at: next)
         }
     }
 
-    func answerUnavailable(_ key: SessionKey, id: MessageID?) {
-        answer(key, .unavailable, id: id, "Redis is away or takes no writes; try again in a moment")
+    func answerUnavailable(_ session: Session, id: MessageID?) {
+        answer(session, .unavailable, id: id, "Redis is away or takes no writes; try again in a moment")
     }
 }

@@ -10,12 +10,12 @@ public import RollcallModel
 /// ``tickEnded(at:)``, which combines changes into fewer messages and reads, and carries out those actions too.
 public final class Shard {
     enum Reminder: Hashable {
-        case session(SessionKey)
-        case typing(SessionKey)
+        case session(Session)
+        case typing(Session)
         /// Held messages of a session may be processed.
-        case held(SessionKey)
+        case held(Session)
         /// A deferred change of a device's state may be written, or of a user be shown.
-        case state(SessionKey)
+        case state(Session)
         case watch(Watch)
         case room(Room)
         case members(Room)
@@ -96,10 +96,10 @@ public final class Shard {
     public func timePassed(at now: Instant) -> [ShardAction] {
         while let reminder = timers.popDue(at: now) {
             switch reminder {
-            case .session(let key): sessionDue(key, at: now)
-            case .typing(let key): typingDue(key, at: now)
-            case .held(let key): takeHeld(key, at: now)
-            case .state(let key): stateDue(key, at: now)
+            case .session(let session): sessionDue(session, at: now)
+            case .typing(let session): typingDue(session, at: now)
+            case .held(let session): takeHeld(session, at: now)
+            case .state(let session): stateDue(session, at: now)
             case .watch(let watch): fanOut.presence.insert(watch)
             case .room(let room): roomDue(room, at: now)
             case .members(let room): fanOut.members.insert(room)
@@ -127,13 +127,13 @@ public final class Shard {
         fanOut.hasChanges
     }
 
-    func acknowledge(_ id: MessageID?, to key: SessionKey) {
-        guard let id, sessions.read(key, { $0.isConnected }) == true else { return }
-        actions.append(.send(.ack(id), to: [key]))
+    func acknowledge(_ id: MessageID?, to session: Session) {
+        guard let id, session.isConnected else { return }
+        actions.append(.send(.ack(id), to: [session]))
     }
 
-    func answer(_ key: SessionKey, _ code: MessageError.Code, id: MessageID?, _ message: String) {
-        guard sessions[key]?.isConnected == true else { return }
-        actions.append(.send(.error(MessageError(code: code, id: id, message: message)), to: [key]))
+    func answer(_ session: Session, _ code: MessageError.Code, id: MessageID?, _ message: String) {
+        guard session.isConnected else { return }
+        actions.append(.send(.error(MessageError(code: code, id: id, message: message)), to: [session]))
     }
 }

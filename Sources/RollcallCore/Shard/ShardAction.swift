@@ -2,30 +2,28 @@
 
 public import RollcallModel
 
-public typealias SessionKey = SlotKey<Session>
-
 /// Something for the worker to do, in the order given.
 public enum ShardAction: Hashable {
     /// Encode the message once, and send it to all of these sessions.
-    case send(ServerMessage, to: [SessionKey])
+    case send(ServerMessage, to: [Session])
     /// The same, but without sending to `spared` sessions: they are behind, and get a newer state later. For
     /// slow-reader limits, the message counts as if it were queued for them.
-    case sendSparing(ServerMessage, to: [SessionKey], spared: [SessionKey])
+    case sendSparing(ServerMessage, to: [Session], spared: [Session])
     /// Send a part of the current state. It does not count towards slow-reader limits.
-    case sendSnapshot(ServerMessage, to: SessionKey)
+    case sendSnapshot(ServerMessage, to: Session)
     /// Call ``Shard/caughtUp(_:at:)`` once everything sent so far is flushed, or at once if it already is.
-    case tellWhenDrained(SessionKey)
+    case tellWhenDrained(Session)
     /// Stop reading from this session until ``listen(_:)``. Messages already received are passed on and wait in the
     /// shard.
-    case hold(SessionKey)
-    case listen(SessionKey)
+    case hold(Session)
+    case listen(Session)
     /// A limit took effect: a request was refused or delayed, or the session is closed next. For metrics.
-    case limitHit(SessionLimit, SessionKey)
+    case limitHit(SessionLimit, Session)
     /// Close the connection after flushing what was sent. The sentence is for the client's developer, and may be empty.
-    case close(SessionKey, CloseCode, because: String)
+    case close(Session, CloseCode, because: String)
     /// Verify a token; report to ``Shard/authenticated(_:user:device:lifetime:issued:id:at:)``,
     /// ``Shard/refused(_:_:because:reason:after:at:)`` or ``Shard/tokenRefused(_:_:because:reason:after:id:at:)``.
-    case authenticate(SessionKey, token: ByteString, device: DeviceID?, id: MessageID?)
+    case authenticate(Session, token: ByteString, device: DeviceID?, id: MessageID?)
 
     case subscribe(Topic)
     case unsubscribe(Topic)
@@ -53,8 +51,8 @@ public enum SessionLimit: Hashable, Sendable, CaseIterable {
 }
 
 /// A session whose record is compared with its last decision.
-public struct AuditedSession: Hashable, Sendable {
-    public var session: SessionKey
+public struct AuditedSession: Hashable {
+    public var session: Session
     public var name: SessionName
     /// The decision that the record should hold.
     var sequence: Int64

@@ -41,12 +41,12 @@ extension Shard {
     /// Sessions that are behind, or are being sent a snapshot.
     public var backlogCount: Int { fanOut.pendingCount }
     /// Whether messages of a session wait for the budget of its user.
-    package func waitsForBudget(_ key: SessionKey) -> Bool {
-        sessions.read(key) { $0.held != nil && !$0.isUnproven } ?? false
+    package func waitsForBudget(_ session: Session) -> Bool {
+        session.held != nil && !session.isUnproven
     }
     /// The number of messages of a session that wait to be processed; `nil` if it has no connection.
-    package func heldMessageCount(of key: SessionKey) -> Int? {
-        guard let session = sessions[key], session.isConnected else { return nil }
+    package func heldMessageCount(of session: Session) -> Int? {
+        guard session.isConnected else { return nil }
         return session.held?.count ?? 0
     }
     /// Rooms, member lists and users with changes that were not sent yet.

@@ -1,9 +1,9 @@
 // Where Redis may differ from what sessions decided, and what repairs it: steps and typing stops that failed, devices
 // of dropped sessions, and the audit, which finds everything else.
 
-struct WriteRepairs: Sendable {
+struct WriteRepairs {
     /// Sessions whose last step failed; the next heartbeat retries them. Only sessions that exist.
-    private var blocked: Set<SessionKey> = []
+    private var blocked: Set<Session> = []
     /// Whether a session was dropped whose device, or entry on the worker's list, is still in Redis. Only a sweep of
     /// this incarnation removes that.
     private var needsSweep = false
@@ -16,13 +16,13 @@ struct WriteRepairs: Sendable {
     var blockedCount: Int { blocked.count }
 
     /// Has the next heartbeat retry a session's step.
-    mutating func retryLater(_ key: SessionKey) {
-        blocked.insert(key)
+    mutating func retryLater(_ session: Session) {
+        blocked.insert(session)
     }
 
     /// Handles that a session was removed.
-    mutating func forget(_ key: SessionKey) {
-        blocked.remove(key)
+    mutating func forget(_ session: Session) {
+        blocked.remove(session)
     }
 
     /// Handles that a session was dropped that leaves something in Redis.
@@ -36,10 +36,10 @@ struct WriteRepairs: Sendable {
         needsSweep = false
     }
 
-    /// Removes and returns the sessions to retry, in slot order.
-    mutating func takeBlocked() -> [SessionKey] {
+    /// Removes and returns the sessions to retry, by number.
+    mutating func takeBlocked() -> [Session] {
         defer { blocked = [] }
-        return blocked.sorted { $0.index < $1.index }
+        return blocked.sorted { $0.number < $1.number }
     }
 
     /// Returns, once, whether a new incarnation has to begin so that this one is swept.

@@ -63,12 +63,12 @@ public enum StoreRequest: Hashable {
 extension StoreRequest {
     /// Put sessions on an incarnation's list. The answer is false if that came too late and had no effect.
     public struct List: StoreQuestion {
-        public struct Session: Hashable, Sendable {
+        public struct Entry: Hashable {
             public let name: SessionName
-            let key: SessionKey
+            let session: Session
         }
 
-        public internal(set) var sessions: [Session]
+        public internal(set) var sessions: [Entry]
         public let incarnation: Incarnation
         /// By Redis's clock: later, the request does nothing.
         public let until: Timestamp
@@ -76,12 +76,12 @@ extension StoreRequest {
         public func answered(
             _ reply: Result<Bool, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
-            sessions.flatMap { session in
-                let step = DeviceRecorder.Step.list(session.name, under: incarnation)
+            sessions.flatMap { entry in
+                let step = DeviceRecorder.Step.list(entry.name, under: incarnation)
                 return switch reply {
-                case .success(true): shard.listed(session.key, under: incarnation, at: now)
-                case .success(false): shard.stepFailed(step, .withoutEffect, for: session.key, at: now)
-                case .failure(let failure): shard.stepFailed(step, failure, for: session.key, at: now)
+                case .success(true): shard.listed(entry.session, under: incarnation, at: now)
+                case .success(false): shard.stepFailed(step, .withoutEffect, for: entry.session, at: now)
+                case .failure(let failure): shard.stepFailed(step, failure, for: entry.session, at: now)
                 }
             }
         }
@@ -91,15 +91,15 @@ extension StoreRequest {
     public struct Unlist: StoreQuestion {
         public let name: SessionName
         public let incarnation: Incarnation
-        let key: SessionKey
+        let session: Session
 
         public func answered(
             _ reply: Result<Void, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             switch reply {
-            case .success: shard.unlisted(key, under: incarnation, at: now)
+            case .success: shard.unlisted(session, under: incarnation, at: now)
             case .failure(let failure):
-                shard.stepFailed(.unlist(name, under: incarnation), failure, for: key, at: now)
+                shard.stepFailed(.unlist(name, under: incarnation), failure, for: session, at: now)
             }
         }
     }
@@ -107,14 +107,14 @@ extension StoreRequest {
     /// Write a device's state.
     public struct Write: StoreQuestion {
         public let write: DeviceWrite
-        let key: SessionKey
+        let session: Session
 
         public func answered(
             _ reply: Result<DeviceWritten, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             switch reply {
-            case .success(let written): shard.written(written, of: write, for: key, at: now)
-            case .failure(let failure): shard.stepFailed(.write(write), failure, for: key, at: now)
+            case .success(let written): shard.written(written, of: write, for: session, at: now)
+            case .failure(let failure): shard.stepFailed(.write(write), failure, for: session, at: now)
             }
         }
     }
@@ -123,15 +123,15 @@ extension StoreRequest {
         public let signal: TypingSignal
         /// Whether the session may type there while the conversation has no members.
         public let isOpen: Bool
-        let key: SessionKey
+        let session: Session
         let id: MessageID?
 
         public func answered(
             _ reply: Result<TypingOutcome, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
             switch reply {
-            case .success(let outcome): shard.typingSignalled(outcome, signal, for: key, id: id)
-            case .failure: shard.signalFailed(for: key, id: id)
+            case .success(let outcome): shard.typingSignalled(outcome, signal, for: session, id: id)
+            case .failure: shard.signalFailed(for: session, id: id)
             }
         }
     }
@@ -192,13 +192,13 @@ extension StoreRequest {
     public struct GetPresence: StoreQuestion {
         public let users: [UserID]
         public let known: KnownWorkers
-        let key: SessionKey
+        let session: Session
         let id: MessageID?
 
         public func answered(
             _ reply: Result<PresenceSnapshot, StoreFailure>, by shard: Shard, at now: Instant
         ) -> [ShardAction] {
-            shard.gotPresence(try? reply.get(), of: users, for: key, id: id, at: now)
+            shard.gotPresence(try? reply.get(), of: users, for: session, id: id, at: now)
         }
     }
 

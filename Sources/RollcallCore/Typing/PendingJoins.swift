@@ -4,9 +4,9 @@
 internal import RollcallModel
 
 /// Sessions that asked to join a room and have not joined yet.
-struct PendingJoins: Sendable {
-    struct Join: Hashable, Sendable {
-        var session: SessionKey
+struct PendingJoins {
+    struct Join: Hashable {
+        var session: Session
         var user: UserID
         var withPresence: Bool
         /// How many `join` messages with presence were charged in advance.
@@ -26,21 +26,21 @@ struct PendingJoins: Sendable {
         var came: Instant
     }
 
-    private var joins: [SessionKey: Join] = [:]
+    private var joins: [Session: Join] = [:]
     /// Each user's sessions, in the order in which they asked.
-    private var ofUser: [UserID: [SessionKey]] = [:]
+    private var ofUser: [UserID: [Session]] = [:]
     /// Sessions whose membership has to be read, in order. Entries that are gone or already being read are skipped.
-    private var unread: [SessionKey] = []
+    private var unread: [Session] = []
 
     var isEmpty: Bool { joins.isEmpty }
     var users: some Collection<UserID> { ofUser.keys }
     /// Whether a waiting session also wants the members.
     var wantsMembers: Bool { joins.values.contains(where: \.withPresence) }
 
-    subscript(session: SessionKey) -> Join? { joins[session] }
+    subscript(session: Session) -> Join? { joins[session] }
 
     /// Changes the join of a session, which must be waiting.
-    mutating func change(_ session: SessionKey, _ change: (inout Join) -> Void) {
+    mutating func change(_ session: Session, _ change: (inout Join) -> Void) {
         guard let index = joins.index(forKey: session) else {
             return assertionFailure("a join was changed after it ended")
         }
@@ -58,7 +58,7 @@ struct PendingJoins: Sendable {
     }
 
     @discardableResult
-    mutating func remove(_ session: SessionKey) -> Join? {
+    mutating func remove(_ session: Session) -> Join? {
         guard let gone = joins.removeValue(forKey: session) else { return nil }
         ofUser[gone.user]?.removeAll { $0 == session }
         if ofUser[gone.user]?.isEmpty == true { ofUser[gone.user] = nil }
@@ -68,7 +68,7 @@ struct PendingJoins: Sendable {
     }
 
     /// Schedules another read of this session's membership.
-    mutating func readAgain(_ session: SessionKey) {
+    mutating func readAgain(_ session: Session) {
         guard joins[session]?.isRead == true else { return }
         joins[session]?.isRead = false
         unread.append(session)

@@ -8,10 +8,10 @@ internal import RollcallModel
 ///
 /// Holds at most one entry for each device in each conversation, and drops expired stops as others are added. The size
 /// is at most the stops in flight, plus twice what was typed within `typing.expiry`, plus a small constant.
-struct PendingStops: Sendable {
+struct PendingStops {
     /// A message to acknowledge once a stop is published.
-    struct Waiting: Hashable, Sendable {
-        let session: SessionKey
+    struct Waiting: Hashable {
+        let session: Session
         let id: MessageID
     }
 
@@ -36,7 +36,7 @@ struct PendingStops: Sendable {
         }
     }
 
-    private struct Entry: Sendable {
+    private struct Entry {
         var inFlight = 0
         /// The expiry of a stop that failed, and is sent again.
         var failed: Timestamp?

@@ -22,10 +22,10 @@ final class Room: Numbered {
     private(set) var isManaged = false
 
     /// Sessions that have joined.
-    var sessions = IndexedSet<SessionKey>()
+    var sessions = IndexedSet<Session>()
     var pendingJoins = PendingJoins()
     /// Sessions that also watch the members.
-    var presenceSessions = IndexedSet<SessionKey>()
+    var presenceSessions = IndexedSet<Session>()
 
     private(set) var members = MemberSet()
     /// The members last sent to these sessions, and when; the sessions watch the users it names. `nil` before the
@@ -181,7 +181,7 @@ final class Room: Numbered {
     /// Adds a session to those that follow the members, which are known.
     ///
     /// - Returns: false if it followed them before.
-    func showsMembers(to session: SessionKey) -> Bool {
+    func showsMembers(to session: Session) -> Bool {
         if presenceSessions.isEmpty { toldMembers = membersMessage }
         return presenceSessions.insert(session)
     }

@@ -50,19 +50,19 @@ extension ShardDriver {
 extension ShardDriver {
     /// The connection in a slot of the shard.
     struct Occupant {
-        let key: SessionKey
+        let key: Session
         let peer: any Peer
         /// The seat among the user's devices, once the user is known.
         var seat: UserSeats.Seat?
     }
 
-    func peer(of key: SessionKey) -> (any Peer)? {
-        guard occupants.indices.contains(Int(key.index)), occupants[Int(key.index)]?.key == key else { return nil }
-        return occupants[Int(key.index)]?.peer
+    func peer(of key: Session) -> (any Peer)? {
+        guard occupants.indices.contains(Int(key.number)), occupants[Int(key.number)]?.key == key else { return nil }
+        return occupants[Int(key.number)]?.peer
     }
 
     /// Returns the user and device of a token.
-    func identity(of key: SessionKey, token: ByteString, device: DeviceID?) throws(AuthenticationError) -> Identity {
+    func identity(of key: Session, token: ByteString, device: DeviceID?) throws(AuthenticationError) -> Identity {
         if let user = peer(of: key)?.user {
             return Identity(user: user, device: try Identity.device(device), expires: nil)
         }
@@ -73,15 +73,15 @@ extension ShardDriver {
     /// Gives a session its seat among those of the worker and of its user. Sessions of this process are not counted.
     ///
     /// - Returns: The close code if there is no seat.
-    func seat(_ identity: Identity, in key: SessionKey) -> CloseCode? {
-        guard let peer = peer(of: key), peer.user == nil, occupants[Int(key.index)]?.seat == nil else { return nil }
+    func seat(_ identity: Identity, in key: Session) -> CloseCode? {
+        guard let peer = peer(of: key), peer.user == nil, occupants[Int(key.number)]?.seat == nil else { return nil }
         guard peer.takeSeat() else { return .busy }
         let seat = UserSeats.Seat(user: identity.user, device: identity.device)
         if let refusal = seats.take(seat, at: .now()) {
             peer.limitHit(refusal.limit)
             return refusal.code
         }
-        occupants[Int(key.index)]?.seat = seat
+        occupants[Int(key.number)]?.seat = seat
         return nil
     }
 
@@ -89,24 +89,24 @@ extension ShardDriver {
     ///
     /// - Returns: Its last occupant.
     @discardableResult
-    func vacate(_ key: SessionKey) -> (any Peer)? {
+    func vacate(_ key: Session) -> (any Peer)? {
         guard let peer = peer(of: key) else { return nil }
-        if let seat = occupants[Int(key.index)]?.seat { seats.release(seat) }
-        occupants[Int(key.index)] = nil
+        if let seat = occupants[Int(key.number)]?.seat { seats.release(seat) }
+        occupants[Int(key.number)] = nil
         tally.connections -= 1
         return peer
     }
 
     private func occupy(_ peer: any Peer) -> Int32 {
         let key = shell.shard.connected(at: now)
-        while occupants.count <= Int(key.index) { occupants.append(nil) }
-        occupants[Int(key.index)] = Occupant(key: key, peer: peer)
+        while occupants.count <= Int(key.number) { occupants.append(nil) }
+        occupants[Int(key.number)] = Occupant(key: key, peer: peer)
         tally.connections += 1
         shell.wakeInTime()
-        return key.index
+        return key.number
     }
 
-    private func key(of peer: any Peer) -> SessionKey? {
+    private func key(of peer: any Peer) -> Session? {
         guard occupants.indices.contains(Int(peer.slot)), let occupant = occupants[Int(peer.slot)],
             occupant.peer === peer
         else { return nil }

@@ -11,7 +11,7 @@ internal import RollcallModel
 #endif
 
 extension ShardDriver {
-    func authenticate(_ key: SessionKey, token: ByteString, device: DeviceID?, id: MessageID?) {
+    func authenticate(_ key: Session, token: ByteString, device: DeviceID?, id: MessageID?) {
         do throws(AuthenticationError) {
             welcome(try identity(of: key, token: token, device: device), key, id: id)
         } catch {
@@ -19,7 +19,7 @@ extension ShardDriver {
         }
     }
 
-    private func welcome(_ identity: Identity, _ key: SessionKey, id: MessageID?) {
+    private func welcome(_ identity: Identity, _ key: Session, id: MessageID?) {
         let lifetime = identity.expires.map { Duration.seconds(min($0.timeIntervalSinceNow, 1e9)) }
         let issued = identity.issued.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }
         after { shard, now in
@@ -46,7 +46,7 @@ extension ShardDriver {
         }
     }
 
-    private func refuse(_ key: SessionKey, _ error: AuthenticationError, id: MessageID?) {
+    private func refuse(_ key: Session, _ error: AuthenticationError, id: MessageID?) {
         note(error)
         after { shard, now in
             // A token for another device is no renewal.

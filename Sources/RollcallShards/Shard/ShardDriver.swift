@@ -103,7 +103,7 @@ package final class ShardDriver {
     func after(_ event: ShardEvent) { shell.after(event) }
 
     private func send(
-        _ message: ServerMessage, to keys: some Collection<SessionKey>, sparing spared: [SessionKey] = [],
+        _ message: ServerMessage, to keys: some Collection<Session>, sparing spared: [Session] = [],
         counting: Bool = true
     ) {
         var dispatch = Dispatch(message)

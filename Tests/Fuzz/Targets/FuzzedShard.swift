@@ -16,9 +16,9 @@ struct FuzzedShard {
     var asked: [StoreRequest] = []
     private var topics: Set<Topic> = []
     private var unconfirmed: [Topic] = []
-    private var connected: [SessionKey] = []
-    private var stalled: Set<SessionKey> = []
-    private var awaitDrain: [SessionKey] = []
+    private var connected: [Session] = []
+    private var stalled: Set<Session> = []
+    private var awaitDrain: [Session] = []
     private var incarnations = 0
     private var incarnation: Incarnation?
 
@@ -61,7 +61,7 @@ struct FuzzedShard {
         }
     }
 
-    private mutating func authenticate(_ key: SessionKey, _ token: ByteString, _ device: DeviceID?, _ id: MessageID?) {
+    private mutating func authenticate(_ key: Session, _ token: ByteString, _ device: DeviceID?, _ id: MessageID?) {
         guard let user = try? UserID(token), let device else {
             return carryOut(shard.refused(key, .badToken, at: now))
         }
@@ -106,11 +106,11 @@ extension FuzzedShard {
     }
 
     mutating func replace(_ number: UInt8) {
-        guard let key = client(number), let name = shard.sessions[key]?.recorder?.name else { return }
+        guard let key = client(number), let name = key.recorder?.name else { return }
         event { $0.replaced(name, at: $1) }
     }
 
-    private func client(_ number: UInt8) -> SessionKey? {
+    private func client(_ number: UInt8) -> Session? {
         connected.isEmpty ? nil : connected[Int(number) % connected.count]
     }
 

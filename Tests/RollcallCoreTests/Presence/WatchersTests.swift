@@ -5,8 +5,7 @@ import Testing
 @Suite struct WatchersTests {
     @Test("a session stays listed while it has a reason to watch")
     func reasons() {
-        var sessions = SlotMap<Int>()
-        let (phone, laptop) = (SessionKey(sessions.insert(1)), SessionKey(sessions.insert(2)))
+        let (phone, laptop) = (Session(number: 0, now: at(.zero)), Session(number: 1, now: at(.zero)))
         var watchers = Watchers()
         let areFirst = [phone, phone, phone, laptop].map { watchers.insert($0) }
         #expect(areFirst == [true, false, false, true])
@@ -16,11 +15,5 @@ import Testing
         let hadNone = watchers.remove(phone)
         let isLast = watchers.remove(laptop)
         #expect(!hadNone && isLast && watchers.isEmpty)
-    }
-}
-
-extension SessionKey {
-    fileprivate init(_ key: SlotKey<Int>) {
-        self.init(index: key.index, generation: key.generation)
     }
 }

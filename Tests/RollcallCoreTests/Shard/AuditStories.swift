@@ -23,7 +23,7 @@ import Testing
         let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
-        let name = stage.shard.sessions[key]!.recorder!.name
+        let name = key.recorder!.name
         switch what {
         case "record": stage.redis.records = [:]
         case "list": stage.redis.listed = [:]
@@ -56,7 +56,7 @@ import Testing
         let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
-        let recorder = stage.shard.sessions[key]!.recorder!
+        let recorder = key.recorder!
         let audited = AuditedSession(session: key, name: recorder.name, sequence: recorder.sequence)
         let found = DeviceStanding(record: stage.redis.record(of: "alice").devices["phone"], isListed: true)
         stage.say(.state(.idle), on: key)
@@ -126,7 +126,7 @@ import Testing
         var sessions: [AuditedSession] = []
         var found: [DeviceStanding] = []
         for (number, key) in keys.enumerated() {
-            let recorder = stage.shard.sessions[key]!.recorder!
+            let recorder = key.recorder!
             sessions.append(AuditedSession(session: key, name: recorder.name, sequence: recorder.sequence))
             let record = stage.redis.record(of: recorder.name.user).devices["phone"]
             found.append(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct BackgroundDeviceStories {
     /// Alice has been seen, and is offline; bob may watch her.
-    private func offline(watched: Bool) -> (stage: Stage, bob: SessionKey, carol: SessionKey) {
+    private func offline(watched: Bool) -> (stage: Stage, bob: Session, carol: Session) {
         let stage = Stage()
         let alice = stage.enter("alice")
         let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
@@ -23,7 +23,7 @@ import Testing
     }
 
     /// What carol, who has not looked before, is shown of a user, by each way to look.
-    private func shown(_ user: UserID, to carol: SessionKey, _ stage: Stage) -> [Presence] {
+    private func shown(_ user: UserID, to carol: Session, _ stage: Stage) -> [Presence] {
         let read = stage.redis.presence(of: [user], known: stage.shard.known(at: stage.now))
         let overHTTP = stage.shard.presences(in: read)
         stage.say(.get([user]), id: "g", on: carol)

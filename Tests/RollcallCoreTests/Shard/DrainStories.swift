@@ -7,7 +7,7 @@ import Testing
 @Suite struct DrainStories {
     private let others: [ByteString] = ["wss://w2", "wss://w3"]
 
-    private func stage(devices: Int) -> (Stage, [SessionKey]) {
+    private func stage(devices: Int) -> (Stage, [Session]) {
         let stage = Stage()
         let keys = (0..<devices).map { stage.enter(try! UserID("u\($0)")) }
         stage.settle()

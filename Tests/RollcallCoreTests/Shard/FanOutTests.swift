@@ -4,19 +4,16 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct FanOutTests {
-    private let sessions: [SessionKey]
+    private let sessions: [Session]
     private let users: [PendingUpdates.Subject]
     private var fanOut = FanOut()
 
     init() {
-        var sessions = SlotMap<Session>()
-        self.sessions = (0..<3).map { _ in
-            sessions.insert(Session(now: at(.zero)))
-        }
+        sessions = (0..<3).map { Session(number: $0, now: at(.zero)) }
         users = (0..<4).map { .user(Watch(user: try! UserID("u\($0)"), number: $0)) }
     }
 
-    private mutating func piece(_ key: SessionKey, _ limit: Int = 10) -> FanOut.Piece? {
+    private mutating func piece(_ key: Session, _ limit: Int = 10) -> FanOut.Piece? {
         fanOut.takePiece(for: key, limit: limit) { _ in true }
     }
 

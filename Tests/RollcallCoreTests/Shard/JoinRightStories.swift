@@ -13,7 +13,7 @@ import Testing
         return Stage(settings)
     }
 
-    private func renew(_ key: SessionKey, _ right: JoinRight?, issued: Int64, on stage: Stage) {
+    private func renew(_ key: Session, _ right: JoinRight?, issued: Int64, on stage: Stage) {
         let issued = Timestamp(milliseconds: issued)
         stage.event {
             $0.authenticated(key, user: "alice", device: "phone", issued: issued, right: right, id: nil, at: $1)
@@ -37,7 +37,7 @@ import Testing
         let stage = Self.closed()
         let phone = stage.enter("alice", "phone", right: .only(["c"]))
         let laptop = stage.enter("alice", "laptop")
-        for (key, id) in [(phone, "p"), (laptop, "l")] as [(SessionKey, MessageID)] {
+        for (key, id) in [(phone, "p"), (laptop, "l")] as [(Session, MessageID)] {
             stage.say(.join("c", presence: false), id: id, on: key)
         }
         stage.settle()

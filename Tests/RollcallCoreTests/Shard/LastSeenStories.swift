@@ -6,7 +6,7 @@ import Testing
 
 /// The last-seen time, for each way in which a device can leave.
 @Suite struct LastSeenStories {
-    private func alice(_ state: DeviceState = .active) -> (Stage, SessionKey) {
+    private func alice(_ state: DeviceState = .active) -> (Stage, Session) {
         let stage = Stage()
         let key = stage.enter("alice", state: state)
         stage.settle()

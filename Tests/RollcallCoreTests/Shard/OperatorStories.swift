@@ -5,8 +5,8 @@ import Testing
 @testable import RollcallCore
 
 @Suite("Operators") struct OperatorStories {
-    private func name(of key: SessionKey, in stage: Stage) throws -> SessionName {
-        try #require(stage.shard.sessions[key]?.recorder?.name)
+    private func name(of key: Session, in stage: Stage) throws -> SessionName {
+        try #require(key.recorder?.name)
     }
 
     @Test("a device that is disconnected by an operator gets a close code, and is offline at once")
@@ -21,7 +21,7 @@ import Testing
         #expect(stage.closed == [key: .sentAway])
         #expect(stage.heard(by: key).last == .goodbye(.init(reason: .sentAway, reconnect: false)))
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .away, "the other device stays")
-        #expect(stage.shard.sessions.keys == [other])
+        #expect(stage.shard.sessions.all == [other])
         stage.event { $0.sentAway(name, at: $1) }
         #expect(stage.closed == [key: .sentAway], "a notice that comes twice does nothing")
     }
@@ -53,7 +53,7 @@ import Testing
         let thief = stage.enter("alice", issued: issued)
         stage.settle()
         #expect(stage.closed == [thief: .badToken])
-        #expect(stage.shard.sessions.keys == [honest])
+        #expect(stage.shard.sessions.all == [honest])
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
         #expect(stage.redis.listed.values.flatMap(\.self).count == 1)
     }
@@ -74,7 +74,7 @@ import Testing
         if how < 2 { stage.drop(thief) }
         stage.pass(.seconds(10))
         #expect(stage.closed[honest] == nil)
-        #expect(stage.shard.sessions.keys == [honest])
+        #expect(stage.shard.sessions.all == [honest])
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
         #expect(stage.redis.listed.values.flatMap(\.self).count == 1)
     }
@@ -140,7 +140,7 @@ import Testing
         stage.heartbeat()
         stage.settle()
         #expect(stage.redis.record(of: "bob").presence(past: [:]).status == .offline, "there is no grace for it")
-        #expect(stage.shard.sessions.keys == [first])
+        #expect(stage.shard.sessions.all == [first])
     }
 
     @Test("nothing is accepted from a session whose first write was too late, until Redis has checked its token")
@@ -187,7 +187,7 @@ import Testing
         let fresh = stage.enter("alice", "desk", issued: revoked)
         stage.pass(ShardSettings.auditCycle + .seconds(2))
         #expect(stage.closed == [key: .badToken, other: .badToken])
-        #expect(Set(stage.shard.sessions.keys) == [proven, fresh])
+        #expect(Set(stage.shard.sessions.all) == [proven, fresh])
         #expect(stage.redis.record(of: "alice").devices.filter { $0.value.state != nil }.count == 2)
         #expect(stage.shard.tally.auditMended == 0)
     }

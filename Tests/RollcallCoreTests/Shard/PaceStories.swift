@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct PaceStories {
     /// Returns the number of pongs sent to a session since the last call.
-    private func pongs(_ stage: Stage, _ key: SessionKey) -> Int {
+    private func pongs(_ stage: Stage, _ key: Session) -> Int {
         stage.heard(by: key).count { if case .pong = $0 { true } else { false } }
     }
 

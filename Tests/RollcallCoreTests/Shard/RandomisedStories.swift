@@ -20,8 +20,8 @@ import Testing
 
     private func play(events: Int, using random: inout SeededGenerator) {
         let stage = Stage()
-        var open: [SessionKey] = []
-        var asked: [SessionKey: [MessageID]] = [:]
+        var open: [Session] = []
+        var asked: [Session: [MessageID]] = [:]
         for number in 0..<events {
             let id = MessageID.integer(Int64(number))
             switch Int.random(in: 0..<17, using: &random) {
@@ -71,14 +71,14 @@ import Testing
 
     /// Checks that counters agree with what they count.
     private func checkCounts(_ shard: Shard) {
-        #expect(shard.openSessionCount == shard.sessions.keys.count { shard.sessions[$0]?.phase == .open })
+        #expect(shard.openSessionCount == shard.sessions.all.count { $0.phase == .open })
         #expect(shard.typistCount == shard.rooms.all.reduce(0) { $0 + $1.told.count })
         #expect(shard.lingeringSessionCount >= 0)
     }
 
-    private func check(_ stage: Stage, _ open: [SessionKey], _ asked: [SessionKey: [MessageID]]) {
+    private func check(_ stage: Stage, _ open: [Session], _ asked: [Session: [MessageID]]) {
         for key in open {
-            let watched = (stage.shard.sessions[key]?.watched.keys ?? []).map(\.user)
+            let watched = (key.watched.keys ?? []).map(\.user)
             let heard = stage.heard(by: key)
             #expect(Set(heard.answered) == Set(asked[key] ?? []) && heard.answered.count == asked[key]?.count ?? 0)
             for user in watched {
@@ -86,7 +86,7 @@ import Testing
                 let seen = heard.statuses.last { $0.hasPrefix("\(user) ") }
                 #expect(seen == "\(user) \(truth.status.rawValue)")
             }
-            let joined = stage.shard.sessions[key]?.joined ?? []
+            let joined = key.joined ?? []
             #expect(Set(joined).count == joined.count)
             // A session that left a conversation receives nothing more about it, even if a user types there.
             for conversation in joined.map(\.conversation) {

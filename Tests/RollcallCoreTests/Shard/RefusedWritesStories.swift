@@ -211,7 +211,7 @@ import Testing
         var settings = ShardSettings()
         settings.bounds.lingeringSessions = 20
         let stage = Stage(settings)
-        var keys: [SessionKey] = []
+        var keys: [Session] = []
         let most = 120
         for number in 0..<most {
             keys.append(stage.enter(user(number)))
@@ -261,7 +261,7 @@ import Testing
             let stage = Stage(settings)
             let alice = stage.enter("alice")
             stage.settle()
-            let name = stage.shard.sessions[alice]!.recorder!.name
+            let name = alice.recorder!.name
             stage.say(.goodbye, on: alice)
             stage.event(stage.asked.removeFirst().refusal)
             stage.event { $0.replaced(name, at: $1) }
@@ -283,7 +283,7 @@ import Testing
     func chance(seed: UInt64) {
         let stage = Stage()
         var random = SeededGenerator(seed: seed)
-        var open: [SessionKey] = []
+        var open: [Session] = []
         for _ in 0..<400 {
             switch Int.random(in: 0..<10, using: &random) {
             case 0, 1, 2: open.append(stage.enter(user(Int.random(in: 0..<6, using: &random))))

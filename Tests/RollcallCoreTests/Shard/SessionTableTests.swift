@@ -8,33 +8,33 @@ import Testing
     private var table = SessionTable(random: SeededGenerator(seed: 1))
     private let settings = ShardSettings()
 
-    private mutating func connect() -> SessionKey { table.connected(at: at(.zero)) }
+    private mutating func connect() -> Session { table.connected(at: at(.zero)) }
 
-    private mutating func open(_ user: UserID, _ random: String) -> SessionKey {
+    private mutating func open(_ user: UserID, _ random: String) -> Session {
         let key = connect()
         table.opened(key, as: DeviceRecorder(name: session(user, "phone", random), opened: at(.zero)))
         return key
     }
 
-    private mutating func lose(_ key: SessionKey) {
+    private mutating func lose(_ key: Session) {
         table.lostConnection(key)
-        table.change(key) { $0.phase = .ending }
+        key.phase = .ending
     }
 
     @Test("a session is found by name and by user from its welcome to its removal")
     mutating func indexes() {
         let unknown = connect()
         let (first, second, other) = (open("alice", "s1"), open("alice", "s2"), open("bob", "s3"))
-        #expect(table.count == 4 && table.keys == [unknown, first, second, other])
-        #expect(table.keys(of: "alice") == [first, second] && table.keys(of: "bob") == [other])
-        #expect(table.key(of: session("alice", "phone", "s2")) == second)
-        #expect(table.key(of: session("bob", "phone", "s2")) == nil, "another user's session has this ID")
+        #expect(table.count == 4 && table.all == [unknown, first, second, other])
+        #expect(table.of("alice") == [first, second] && table.of("bob") == [other])
+        #expect(table.named(session("alice", "phone", "s2")) == second)
+        #expect(table.named(session("bob", "phone", "s2")) == nil, "another user's session has this ID")
         lose(first)
-        #expect(table.keys(of: "alice") == [first, second], "it lingers")
+        #expect(table.of("alice") == [first, second], "it lingers")
         table.remove(first)
-        #expect(table.keys(of: "alice") == [second] && table.key(of: session("alice", "phone", "s1")) == nil)
+        #expect(table.of("alice") == [second] && table.named(session("alice", "phone", "s1")) == nil)
         table.remove(unknown)
-        #expect(table.keys == [second, other] && table[unknown] == nil)
+        #expect(table.all == [second, other] && unknown.isOver)
     }
 
     @Test("sessions count as open from the welcome to the end of the connection, and linger until they are removed")
@@ -60,33 +60,37 @@ import Testing
         #expect(table.nextToDrop(bounds) == nil)
         for key in all.dropFirst(2) { lose(key) }
         table.remove(all[0])
-        var dropped: [SessionKey] = []
+        var dropped: [Session] = []
         while let key = table.nextToDrop(bounds) {
             dropped.append(key)
             table.remove(key)
         }
         #expect(dropped == [all[1], all[2]])
-        #expect(table.keys == [all[3], all[4]])
+        #expect(table.all == [all[3], all[4]])
     }
 
     @Test("while the worker drains, each connected session leaves at a moment before the end, as do later ones")
     mutating func drains() {
         let (phone, gone) = (open("alice", "s1"), open("bob", "s2"))
         lose(gone)
-        #expect(table[phone]?.leaves == nil && table.drawDestination() == nil)
+        #expect(phone.leaves == nil && table.drawDestination() == nil)
         let ends = at(.seconds(10))
         let leaving = table.drain(Drain(ends: ends, destinations: ["elsewhere"]), at: at(.zero))
-        #expect(leaving == [phone] && table[gone]?.leaves == nil)
+        #expect(leaving == [phone] && gone.leaves == nil)
         let late = connect()
-        for key in [phone, late] { #expect(table[key]?.leaves.map { $0 >= at(.zero) && $0 < ends } == true) }
+        for key in [phone, late] { #expect(key.leaves.map { $0 >= at(.zero) && $0 < ends } == true) }
         #expect(table.drawDestination() == "elsewhere")
     }
 
-    @Test("a session that has been removed is not changed")
-    mutating func removed() {
-        let key = connect()
-        table.remove(key)
-        let changed = table.changeIfPresent(key) { $0.isConnected }
-        #expect(changed == nil && table.read(key) { $0.isConnected } == nil)
+    @Test("a new session has the smallest free number, and the next one after a number is found round and round")
+    mutating func numbers() {
+        let all = (0..<4).map { _ in connect() }
+        #expect(all.map(\.number) == [0, 1, 2, 3])
+        for gone in [all[2], all[0]] { table.remove(gone) }
+        #expect(table.next(after: -1) == all[1] && table.next(after: 1) == all[3] && table.next(after: 3) == all[1])
+        let (first, second, third) = (connect(), connect(), connect())
+        #expect((first.number, second.number, third.number) == (0, 2, 4))
+        for session in table.all { table.remove(session) }
+        #expect(table.next(after: 0) == nil)
     }
 }

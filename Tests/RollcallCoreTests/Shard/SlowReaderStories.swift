@@ -9,7 +9,7 @@ import Testing
     /// Bob and Carol watch these unknown users, and have read everything that was sent.
     private func watching(
         _ users: [UserID] = ["alice"], _ settings: ShardSettings = .uncoalesced
-    ) -> (Stage, bob: SessionKey, carol: SessionKey) {
+    ) -> (Stage, bob: Session, carol: Session) {
         let stage = Stage(settings)
         let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
         for key in [bob, carol] { stage.say(.watch(users), on: key) }

@@ -5,7 +5,7 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct TallyStories {
-    private func aliceAndBob() -> (Stage, SessionKey, SessionKey) {
+    private func aliceAndBob() -> (Stage, Session, Session) {
         let stage = Stage()
         let alice = stage.enter("alice")
         let bob = stage.enter("bob")

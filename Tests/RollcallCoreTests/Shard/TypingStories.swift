@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct TypingStories {
     /// Alice and Bob, both in `c`, before any typing.
-    private func aliceAndBob(_ settings: ShardSettings = .uncoalesced) -> (Stage, SessionKey, SessionKey) {
+    private func aliceAndBob(_ settings: ShardSettings = .uncoalesced) -> (Stage, Session, Session) {
         let stage = Stage(settings)
         let alice = stage.enter("alice")
         let bob = stage.enter("bob")

@@ -3,17 +3,14 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct WriteRepairsTests {
-    private let sessions: [SessionKey]
+    private let sessions: [Session]
     private var repairs = WriteRepairs()
 
     init() {
-        var sessions = SlotMap<Session>()
-        self.sessions = (0..<3).map { _ in
-            sessions.insert(Session(now: at(.zero)))
-        }
+        sessions = (0..<3).map { Session(number: $0, now: at(.zero)) }
     }
 
-    @Test("failed steps are retried once each, in slot order, and none of a removed session")
+    @Test("failed steps are retried once each, by number, and none of a removed session")
     mutating func retries() {
         for index in [2, 0, 1, 2] { repairs.retryLater(sessions[index]) }
         repairs.forget(sessions[0])

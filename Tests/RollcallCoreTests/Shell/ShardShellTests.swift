@@ -35,7 +35,7 @@ private final class RefusingHost: ShardHost {
     func wake(at instant: Instant) { wakes.append(instant) }
     func received(_ notice: WorkerNotice) { shell.noticed(notice) }
 
-    func enter(_ user: UserID) -> SessionKey {
+    func enter(_ user: UserID) -> Session {
         let key = shell.shard.connected(at: now)
         shell.after { $0.received(ClientRequest(.hello(.init(token: "t", device: "phone"))), on: key, at: $1) }
         shell.after { $0.authenticated(key, user: user, device: "phone", id: nil, at: $1) }

@@ -23,7 +23,7 @@ func device(_ state: DeviceState?, of incarnation: Incarnation, _ time: Timestam
 extension Stage {
     /// Bob comes and watches alice, whose device a worker holds with this much of its lease left, as the last heartbeat
     /// knows; he has been told.
-    func bobWatchesAlice(elsewhereFor lease: Duration) -> SessionKey {
+    func bobWatchesAlice(elsewhereFor lease: Duration) -> Session {
         let bob = enter("bob")
         redis.records["alice"] = elsewhere("alice", redis.time)
         others = [w2: redis.time.advanced(by: lease)]

@@ -17,20 +17,20 @@ final class Stage {
     /// Subscribed, but not confirmed.
     var unconfirmed: [Topic] = []
     private(set) var confirmed: Set<Topic> = []
-    private(set) var said: [SessionKey: [ServerMessage]] = [:]
-    private(set) var closed: [SessionKey: CloseCode] = [:]
+    private(set) var said: [Session: [ServerMessage]] = [:]
+    private(set) var closed: [Session: CloseCode] = [:]
     private(set) var signals: [TypingSignal] = []
     /// Clients that do not read.
-    private var slow: Set<SessionKey> = []
-    private var asksWhenDrained: Set<SessionKey> = []
+    private var slow: Set<Session> = []
+    private var asksWhenDrained: Set<Session> = []
     /// How many changes a story has published beside Redis.
     var published = 0
     /// How many messages were counted for a client instead of sent.
-    private(set) var spared: [SessionKey: Int] = [:]
+    private(set) var spared: [Session: Int] = [:]
     /// Clients of whom nothing more is read.
-    private(set) var held: Set<SessionKey> = []
+    private(set) var held: Set<Session> = []
     /// Limits that have held.
-    private(set) var limitsHit: [SessionKey: [SessionLimit]] = [:]
+    private(set) var limitsHit: [Session: [SessionLimit]] = [:]
     /// Why everything was to be said under a new incarnation, each time.
     private(set) var assertionsAsked: [AssertionReason] = []
     /// Devices of dead workers that reads met.
@@ -70,42 +70,42 @@ final class Stage {
             shell.endTick()
             let drained = asksWhenDrained.subtracting(slow)
             asksWhenDrained.subtract(drained)
-            for key in drained.sorted(by: { $0.index < $1.index }) { shell.after { $0.caughtUp(key, at: $1) } }
+            for key in drained.sorted(by: { $0.number < $1.number }) { shell.after { $0.caughtUp(key, at: $1) } }
         } while isTickToEnd || !asksWhenDrained.isSubset(of: slow)
     }
 
     /// A client stops reading, and its connection takes no more.
-    func stall(_ key: SessionKey) {
+    func stall(_ key: Session) {
         guard closed[key] == nil else { return }
         slow.insert(key)
         shell.shard.fellBehind(key)
     }
 
     /// A client has read all that was sent.
-    func read(_ key: SessionKey, andStalls: Bool = false) {
+    func read(_ key: Session, andStalls: Bool = false) {
         if !andStalls { slow.remove(key) }
         asksWhenDrained.remove(key)
         event { $0.caughtUp(key, at: $1) }
     }
 
-    func connect() -> SessionKey { shell.shard.connected(at: now) }
+    func connect() -> Session { shell.shard.connected(at: now) }
 
     /// A device says hello and is welcome; Redis has not answered yet.
     func enter(
         _ user: UserID, _ device: DeviceID = "phone", state: DeviceState = .active, issued: Timestamp? = nil,
-        right: JoinRight? = nil, id: MessageID? = nil, on connection: SessionKey? = nil
-    ) -> SessionKey {
+        right: JoinRight? = nil, id: MessageID? = nil, on connection: Session? = nil
+    ) -> Session {
         let key = connection ?? connect()
         say(.hello(.init(token: user.bytes, device: device, state: state)), id: id, on: key)
         event { $0.authenticated(key, user: user, device: device, issued: issued, right: right, id: id, at: $1) }
         return key
     }
 
-    func say(_ message: ClientMessage, id: MessageID? = nil, on key: SessionKey) {
+    func say(_ message: ClientMessage, id: MessageID? = nil, on key: Session) {
         event { $0.received(ClientRequest(message, id: id), on: key, at: $1) }
     }
 
-    func drop(_ key: SessionKey) { event { $0.disconnected(key, silence: .zero, at: $1) } }
+    func drop(_ key: Session) { event { $0.disconnected(key, silence: .zero, at: $1) } }
 
     /// Lets time pass: everything due happens in its moment, with a heartbeat each second while Redis is there, and
     /// Redis answering at once.
@@ -276,7 +276,7 @@ final class Stage {
     // MARK: What came out
 
     /// What this client heard since it was last asked.
-    func heard(by key: SessionKey) -> [ServerMessage] {
+    func heard(by key: Session) -> [ServerMessage] {
         defer { said[key] = nil }
         return said[key] ?? []
     }

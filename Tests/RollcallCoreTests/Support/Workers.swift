@@ -19,7 +19,7 @@ struct Workers {
     /// A session of one of the workers.
     struct Key: Hashable {
         let worker: Int
-        let session: SessionKey
+        let session: Session
     }
 
     private(set) var redis = TwinRedis(time: Timestamp(milliseconds: 1_000_000))

@@ -103,9 +103,8 @@ import Testing
 @Suite struct ChangeQueueTests {
     @Test("changes are taken by number, each once, at most a given number at a time")
     func rounds() {
-        var slots = SlotMap<Int>()
-        let keys = (0..<5).map { slots.insert($0) }
-        var queue = ChangeQueue<SlotKey<Int>>()
+        let keys = (0..<5).map { Session(number: $0, now: at(.zero)) }
+        var queue = ChangeQueue<Session>()
         #expect(queue.isEmpty)
         for index in [4, 1, 3, 1, 0] { queue.insert(keys[index]) }
         #expect(queue.take(2) == [keys[0], keys[1]])

@@ -23,8 +23,7 @@ import Testing
 
     @Test("it is unused when no session has joined it or waits to")
     func deserted() {
-        var sessions = SlotMap<Session>()
-        let key = sessions.insert(Session(now: at(.zero)))
+        let key = Session(number: 0, now: at(.zero))
         #expect(room.isDeserted)
         room.sessions.insert(key)
         #expect(!room.isDeserted)

@@ -32,25 +32,6 @@ import Testing
         #expect(due.sorted() == Array(9_990..<10_000))
     }
 
-    @Test("a freed slot has a new key, and the old key is invalid")
-    func slots() {
-        var slots = SlotMap<String>()
-        let first = slots.insert("a")
-        slots.remove(first)
-        let second = slots.insert("b")
-        #expect(first.index == second.index)
-        #expect(slots[first] == nil)
-        let isChanged = slots.changeIfPresent(first) { value in
-            value = "c"
-            return true
-        }
-        #expect(isChanged == nil)
-        #expect(slots.remove(first) == nil)
-        #expect(slots[second] == "b")
-        #expect(slots.keys == [second])
-        #expect(slots.count == 1)
-    }
-
     @Test("a bucket allows its burst at once and its rate in the long run")
     func bucket() {
         var bucket = TokenBucket(rate: 2, burst: 3, now: at(.zero))

@@ -14,7 +14,7 @@ final class EdgeSession: ConnectionEnd {
     let place: Weather.Place
     /// Where an outage can keep news from the device.
     let places: [Weather.Place]
-    var key: SessionKey?
+    var key: Session?
     private(set) var view = View()
     /// Whether it was welcomed and its connection is open.
     private(set) var isOpen = false

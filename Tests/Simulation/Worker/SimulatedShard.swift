@@ -19,7 +19,7 @@ final class SimulatedShard {
 
     unowned let world: World
     private let subscriber: SubscriberLink
-    private var edges: [SessionKey: EdgeSession] = [:]
+    private var edges: [Session: EdgeSession] = [:]
     /// The most sessions that were open at once.
     private(set) var mostOpen = 0
     private var lingeringDropped = 0
@@ -118,7 +118,7 @@ final class SimulatedShard {
     }
 
     /// The connections, in the order in which they came.
-    var openEdges: [EdgeSession] { edges.sorted { $0.key.index < $1.key.index }.map(\.value) }
+    var openEdges: [EdgeSession] { edges.sorted { $0.key.number < $1.key.number }.map(\.value) }
 
     // MARK: Carrying out
 
@@ -148,7 +148,7 @@ final class SimulatedShard {
         }
     }
 
-    private func authenticate(_ key: SessionKey, token: String, device: DeviceID?, id: MessageID?) {
+    private func authenticate(_ key: Session, token: String, device: DeviceID?, id: MessageID?) {
         guard let device else { return }
         guard world.settings.usesTokens else {
             guard let user = try? UserID(token) else { return }
@@ -171,7 +171,7 @@ final class SimulatedShard {
     }
 
     /// Writes a message as JSON once, as devices read it.
-    private func send(_ message: ServerMessage, to keys: [SessionKey]) {
+    private func send(_ message: ServerMessage, to keys: [Session]) {
         let codec = MessageCodec()
         guard let read = try? codec.message(from: codec.json(of: message)), read == message else {
             return world.checks.fail("text", "\(name) says \(message.text), which is read as something else")
