@@ -88,7 +88,7 @@ package.targets += [
         uses: nio
             + ["RollcallCore", "RollcallModel", "RollcallRedis", "Logging", "Metrics", "NIOSSL", "ServiceLifecycle"]),
     library("RollcallListener", uses: sockets + ["RollcallModel", "RollcallRedis", "RollcallShards"]),
-    library("RollcallEdge", uses: worker + ["Crypto"]),
+    library("RollcallEdge", uses: worker + ["RollcallCore", "Crypto"]),
     library(
         "RollcallWorker",
         uses: worker + [

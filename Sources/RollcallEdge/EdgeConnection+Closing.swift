@@ -2,6 +2,7 @@
 // socket when the peer has ended its side too or a timeout passes.
 
 import NIOCore
+import RollcallCore
 import RollcallListener
 import RollcallModel
 import RollcallShards
@@ -39,31 +40,32 @@ extension EdgeConnection {
     func closeAsSlow() {
         guard phase == .open else { return }
         loop.limitHit(.outboundBytes)
-        write(Self.slowGoodbye)
-        close(.tooSlow)
+        end(.slow)
     }
 
-    private static let slowGoodbye = ServerFrame(.goodbye(.init(reason: .slow, reconnect: true)))
+    /// Closes for a cause that the edge finds, after the farewell that the shard would send.
+    private func end(_ end: SessionEnd) {
+        if let farewell = end.farewell { write(ServerFrame(.goodbye(farewell))) }
+        close(end)
+    }
 
     /// Closes because the peer sends too many frames that complete no message.
     func closeAsFlooding() {
         if phase == .open {
             loop.limitHit(.frames)
-            write(Self.limitGoodbye)
-            close(.tooManyMessages)
+            end(.flood)
         }
         // Further input is ignored and left in the kernel, because it may never end.
         if phase == .closing { phase = .broken }
         pause()
     }
 
-    private static let limitGoodbye = ServerFrame(.goodbye(.init(reason: .limit, reconnect: false)))
-
     func fail(_ violation: WebSocketViolation) {
         if violation == .tooBig { loop.limitHit(.messageBytes) }
         let isHello = violation == .tooBig && !isSeated
         let reason = isHello ? "A hello has at most \(decoder.limit) bytes." : violation.reason
-        hangUp(.here(violation.code), with: .close(violation.code, reason: reason), then: .broken)
+        let end = SessionEnd.violation(violation.code, because: reason)
+        hangUp(.here(end.code), with: .close(end.code, reason: end.sentence), then: .broken)
         if phase == .closing { phase = .broken }
     }
 

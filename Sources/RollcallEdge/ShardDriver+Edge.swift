@@ -1,6 +1,7 @@
 // Connects the edge and the shard of an event loop.
 
 import NIOCore
+import RollcallCore
 import RollcallModel
 import RollcallShards
 
@@ -32,7 +33,7 @@ extension EdgeConnection: Peer {
 
     func limitHit(_ limit: Limit) { loop.limitHit(limit) }
 
-    func close(_ code: CloseCode, because sentence: String) { close(code, reason: sentence) }
+    func close(_ end: SessionEnd) { close(end.code, reason: end.sentence) }
 }
 
 extension Dispatch {

@@ -35,7 +35,7 @@ extension Shard {
         for (audited, found) in zip(sessions, found) {
             guard !audited.session.isOver, let recorder = audited.session.recorder else { continue }
             guard !recorder.isRevoked(by: found.revoked) else {
-                dismiss(audited.session, .badToken, at: now)
+                end(audited.session, .revoked, at: now)
                 continue
             }
             listen(to: audited.session, at: now)

@@ -35,12 +35,4 @@ extension Shard {
             return !redis.takesWrites || session.recorder.map { $0.isWritten($0.sequence) } ?? true
         }
     }
-
-    /// Disconnects a device whose moment has come.
-    func sendElsewhere(_ session: Session, at now: Instant) {
-        let goodbye = ServerMessage.Goodbye(
-            reason: .draining, reconnect: true, after: 0, to: sessions.drawDestination())
-        actions.append(.send(.goodbye(goodbye), to: [session]))
-        close(session, .draining, at: now)
-    }
 }

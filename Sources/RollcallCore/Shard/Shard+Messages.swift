@@ -30,8 +30,7 @@ extension Shard {
         // The edge stops reading from a held session. When a connection ends, however, it passes on everything it has
         // received. And a session in this process has no socket in which messages could wait.
         guard session.held?.count ?? 0 < ShardSettings.heldMessages else {
-            actions.append(.send(.goodbye(.init(reason: .limit, reconnect: false)), to: [session]))
-            return close(session, .tooManyMessages, at: now)
+            return end(session, .flood, at: now)
         }
         session.held?.append(said, came: now)
     }
@@ -41,7 +40,7 @@ extension Shard {
         switch (said, session.phase) {
         case (.request(let request), _): handle(request, came: came, on: session, at: now)
         case (.error(let error), .open): actions.append(.send(.error(error), to: [session]))
-        case (.error, .greeting), (.garbage, .greeting), (.garbage, .open): close(session, .badMessage, at: now)
+        case (.error, .greeting), (.garbage, .greeting), (.garbage, .open): end(session, .badMessage(), at: now)
         case (_, .authenticating), (_, .inGrace), (_, .ending): break
         }
     }
@@ -83,7 +82,7 @@ extension Shard {
             session.phase = .authenticating(hello, id: request.id)
             actions.append(.authenticate(session, token: hello.token, device: hello.device, id: request.id))
         case (.greeting, _), (.open, .hello):
-            close(session, .badMessage, at: now)
+            end(session, .badMessage(), at: now)
         case (.open, let message):
             handle(message, id: request.id, came: came, on: session, at: now)
         case (.authenticating, _), (.inGrace, _), (.ending, _):
@@ -111,7 +110,9 @@ extension Shard {
             guard !typing || now < came + settings.typing.expiry else { return acknowledge(id, to: session) }
             typed(typing, kind, in: conversation, id: id, on: session, at: came)
         case .ping: actions.append(.send(.pong(time: redis.time(at: now)), to: [session]))
-        case .goodbye: goodbye(session, id: id, at: now)
+        case .goodbye:
+            acknowledge(id, to: session)
+            end(session, .goodbye, at: now)
         }
     }
 

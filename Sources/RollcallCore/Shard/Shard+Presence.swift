@@ -175,7 +175,7 @@ extension Shard {
         guard now >= next else { return timers.remind(.watch(watch), at: next) }
         let seen = watch.shown?.look
         guard let news = watch.news(at: now, every: interval) else { return }
-        send(.presence([news]), of: .user(watch), seen: seen, to: watch.watchers.keys.sorted { $0.number < $1.number })
+        send(.presence([news]), of: .user(watch), seen: seen, to: watch.watchers.keys)
     }
 
     /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.

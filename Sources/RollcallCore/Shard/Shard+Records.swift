@@ -37,8 +37,8 @@ extension Shard {
         let verdict = session.recorder?.written(written, sequence: write.sequence)
         if written.outcome == .expired { repairs.retryLater(session) }
         switch verdict {
-        case .replaced: dropReplaced(session, at: now)
-        case .revoked: dismiss(session, .badToken, at: now)
+        case .replaced: end(session, .replaced, at: now)
+        case .revoked: end(session, .revoked, at: now)
         case .goOn where written.outcome != .expired: listen(to: session, at: now)
         case .goOn, nil: break
         }

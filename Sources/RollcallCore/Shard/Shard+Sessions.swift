@@ -42,7 +42,7 @@ extension Shard {
             session.recorder?.refreshed(issued: issued)
             acknowledge(id, to: session)
         case .open:
-            close(session, .badToken, because: "the token is for another user or device", at: now)
+            end(session, .badToken(because: "the token is for another user or device"), at: now)
         case .greeting, .inGrace, .ending:
             break
         }
@@ -54,47 +54,20 @@ extension Shard {
         if let lifetime { timers.remind(.session(session), at: now + lifetime) }
     }
 
-    /// Refuses a session: its token is not valid, or there is no room for it.
-    ///
-    /// - Parameters:
-    ///   - sentence: why, for the client's developer.
-    ///   - reason: the goodbye's reason, where the close code has several.
-    ///   - pause: the reconnect delay sent with close code `busy`; `nil` for the default.
-    public func refused(
-        _ session: Session, _ code: CloseCode, because sentence: String = "", reason: GoodbyeReason? = nil,
-        after pause: Duration? = nil, at now: Instant
-    ) -> [ShardAction] {
-        guard session.isConnected else { return [] }
-        if let goodbye = Self.goodbye(before: code, reason, after: pause ?? ShardSettings.busyPause) {
-            actions.append(.send(.goodbye(goodbye), to: [session]))
-        }
-        close(session, code, because: sentence, at: now)
+    /// Ends a session whose token is not valid, or for which there is no room.
+    public func refused(_ session: Session, _ end: SessionEnd, at now: Instant) -> [ShardAction] {
+        if session.isConnected { self.end(session, end, at: now) }
         return take()
     }
 
     /// Handles a token that is not accepted, or cannot be verified now. A session without a welcome ends. An open session
     /// continues with its present token until that expires.
-    public func tokenRefused(
-        _ session: Session, _ code: CloseCode, because sentence: String, reason: GoodbyeReason? = nil,
-        after pause: Duration? = nil, id: MessageID?, at now: Instant
-    ) -> [ShardAction] {
-        guard case .open = session.phase else {
-            return refused(session, code, because: sentence, reason: reason, after: pause, at: now)
-        }
+    public func tokenRefused(_ session: Session, _ end: SessionEnd, id: MessageID?, at now: Instant) -> [ShardAction] {
+        guard case .open = session.phase else { return refused(session, end, at: now) }
         answer(
-            session, code.mayReconnect ? .unavailable : .badRequest, id: id, "the token is not accepted: \(sentence)")
+            session, end.code.mayReconnect ? .unavailable : .badRequest, id: id,
+            "the token is not accepted: \(end.sentence)")
         return take()
-    }
-
-    private static func goodbye(
-        before code: CloseCode, _ reason: GoodbyeReason?, after pause: Duration
-    ) -> ServerMessage.Goodbye? {
-        switch code {
-        case .tokenExpired: .init(reason: .expired, reconnect: true)
-        case .tooManySessions: .init(reason: .limit, reconnect: false)
-        case .busy: .init(reason: reason ?? .busy, reconnect: true, after: pause.milliseconds)
-        default: nil
-        }
     }
 
     /// Handles the end of a connection for any reason but a goodbye.
@@ -110,15 +83,14 @@ extension Shard {
     /// Handles that another session holds the device now, on another worker or on this one.
     package func replaced(_ name: SessionName, at now: Instant) -> [ShardAction] {
         guard let session = sessions.named(name) else { return [] }
-        session.recorder?.abandoned()
-        dropReplaced(session, at: now)
+        end(session, .replaced, at: now)
         return take()
     }
 
     /// Ends a session at an operator's request.
     package func sentAway(_ name: SessionName, at now: Instant) -> [ShardAction] {
         guard let session = sessions.named(name) else { return [] }
-        dismiss(session, .sentAway, at: now)
+        end(session, .sentAway, at: now)
         return take()
     }
 
@@ -142,14 +114,12 @@ extension Shard {
 
     private func connectionDue(_ session: Session, at now: Instant) {
         if let expires = session.tokenExpires, now >= expires {
-            actions.append(.send(.goodbye(.init(reason: .expired, reconnect: true)), to: [session]))
-            close(session, .tokenExpired, at: now)
+            end(session, .tokenExpired(), at: now)
         } else if let leaves = session.leaves, now >= leaves {
-            sendElsewhere(session, at: now)
+            end(session, .draining(to: sessions.drawDestination()), at: now)
         } else if session.phase != .open, now >= session.connected + settings.hello {
             actions.append(.limitHit(.hello, session))
-            actions.append(.send(.goodbye(.init(reason: .late, reconnect: true)), to: [session]))
-            close(session, .late, at: now)
+            end(session, .late, at: now)
         } else {
             remindOfEnd(session)
         }
@@ -162,18 +132,26 @@ extension Shard {
         }
     }
 
-    /// Closes the connection. As after any loss, the device keeps its presence for the grace period.
-    func close(_ session: Session, _ code: CloseCode, because sentence: String = "", at now: Instant) {
-        actions.append(.close(session, code, because: sentence))
-        connectionEnded(session, lost: redis.time(at: now), at: now)
-    }
-
-    /// Handles a goodbye: the device is gone at once.
-    func goodbye(_ session: Session, id: MessageID?, at now: Instant) {
-        acknowledge(id, to: session)
-        actions.append(.close(session, .normal, because: ""))
-        leaveEverything(session, at: now)
-        deviceGone(session, at: now)
+    /// Ends a session: tells the client what ``SessionEnd`` says, closes, and does with the device what it says.
+    func end(_ session: Session, _ end: SessionEnd, at now: Instant) {
+        if session.isConnected {
+            if let farewell = end.farewell { actions.append(.send(.goodbye(farewell), to: [session])) }
+            actions.append(.close(session, end))
+        }
+        switch end.device {
+        case .keepsPresence:
+            connectionEnded(session, lost: redis.time(at: now), at: now)
+        case .isGone where session.phase != .ending:
+            if session.phase == .open { leaveEverything(session, at: now) }
+            deviceGone(session, at: now)
+        case .isGone:
+            break
+        case .belongsToAnother:
+            if session.phase == .open { leaveEverything(session, at: now) }
+            session.recorder?.abandoned()
+            session.phase = .ending
+            advance(session, at: now)
+        }
     }
 
     private func deviceGone(_ session: Session, at now: Instant) {
@@ -210,30 +188,6 @@ extension Shard {
             if case .inGrace = $0.phase { true } else { false }
         }
         for session in inGrace.dropLast(settings.bounds.devicesInGrace) { deviceGone(session, at: now) }
-    }
-
-    /// Ends a session whose device now belongs to another session. The record is not changed.
-    func dropReplaced(_ session: Session, at now: Instant) {
-        if session.isConnected {
-            actions.append(.send(.goodbye(.init(reason: .replaced, reconnect: false)), to: [session]))
-            actions.append(.close(session, .replaced, because: ""))
-            leaveEverything(session, at: now)
-        }
-        session.phase = .ending
-        advance(session, at: now)
-    }
-
-    /// Ends a session without a grace period: its device should not reconnect before the cause is fixed.
-    func dismiss(_ session: Session, _ code: CloseCode, at now: Instant) {
-        guard session.phase != .ending else { return }
-        if session.isConnected {
-            if code == .sentAway {
-                actions.append(.send(.goodbye(.init(reason: .sentAway, reconnect: false)), to: [session]))
-            }
-            actions.append(.close(session, code, because: code == .badToken ? "the token was revoked" : ""))
-            leaveEverything(session, at: now)
-        }
-        deviceGone(session, at: now)
     }
 
     /// Ends everything that an open session took part in.

@@ -19,10 +19,10 @@ public enum ShardAction: Hashable {
     case listen(Session)
     /// A limit took effect: a request was refused or delayed, or the session is closed next. For metrics.
     case limitHit(SessionLimit, Session)
-    /// Close the connection after flushing what was sent. The sentence is for the client's developer, and may be empty.
-    case close(Session, CloseCode, because: String)
+    /// Close the connection after flushing what was sent, the farewell included.
+    case close(Session, SessionEnd)
     /// Verify a token; report to ``Shard/authenticated(_:user:device:lifetime:issued:id:at:)``,
-    /// ``Shard/refused(_:_:because:reason:after:at:)`` or ``Shard/tokenRefused(_:_:because:reason:after:id:at:)``.
+    /// ``Shard/refused(_:_:at:)`` or ``Shard/tokenRefused(_:_:id:at:)``.
     case authenticate(Session, token: ByteString, device: DeviceID?, id: MessageID?)
 
     case subscribe(Topic)

@@ -76,7 +76,7 @@ public struct ShardSettings: Hashable, Sendable {
     public static let spreadAudit = 20
     /// The delay before a device reconnects after close code `busy`: its previous session may still count towards a
     /// limit, or its token could not be verified yet.
-    static let busyPause = Duration.seconds(2)
+    public static let busyPause = Duration.seconds(2)
     /// The minimum time that a session waits whose user is over the budget, before its next messages are processed.
     static let slowedPause = Duration.milliseconds(100)
     /// The most messages of a session that wait to be processed. The edge reads fewer while the session is held.

@@ -1,6 +1,7 @@
 // Why a client was not admitted. The close code tells the client to fix its token (4100), fetch a new one (4101), fix
 // its hello (4102) or retry later (4002). Apps use it to decide whether to sign the user out.
 
+package import RollcallCore
 public import RollcallModel
 
 /// Why a token does not prove an identity.
@@ -45,15 +46,17 @@ public struct AuthenticationError: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// The close code for the connection.
-    public var closeCode: CloseCode {
+    /// How a session ends that has no other token.
+    package var end: SessionEnd {
         switch code {
         case .malformed, .wrongAlgorithm, .badSignature, .wrongType, .livesTooLong, .wrongIssuer, .wrongAudience,
             .wrongJoin, .wrongDevice:
-            .badToken
-        case .expired: .tokenExpired
-        case .noDevice: .badMessage
-        case .unknownKey, .keysUnavailable, .notYetValid: .busy
+            .badToken(because: description)
+        case .expired: .tokenExpired(because: description)
+        case .noDevice: .badMessage(because: description)
+        case .unknownKey: .busy(.unknownKey, because: description)
+        case .keysUnavailable: .busy(because: description)
+        case .notYetValid: .busy(after: wait ?? ShardSettings.busyPause, because: description)
         }
     }
 }

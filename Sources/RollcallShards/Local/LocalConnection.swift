@@ -3,6 +3,7 @@
 // too slow.
 
 internal import NIOCore
+package import RollcallCore
 package import RollcallModel
 
 /// The owner of a ``LocalConnection``. Calls come on the connection's event loop, never from within a call of the
@@ -80,8 +81,8 @@ extension LocalConnection: Peer {
     }
 
     /// Ends the session, after the messages sent have been consumed.
-    package func close(_ code: CloseCode, because _: String) {
-        closed = code
+    package func close(_ end: SessionEnd) {
+        closed = end.code
         deliverSoon()
     }
 

@@ -1,6 +1,7 @@
 // The other end of a session: a device behind a WebSocket, or one in this process.
 
 package import NIOCore
+package import RollcallCore
 package import RollcallModel
 
 /// The connection of a session. Belongs to the event loop of its shard.
@@ -37,9 +38,7 @@ package protocol Peer: AnyObject {
     func limitHit(_ limit: Limit)
 
     /// Ends the session, after the messages sent have left.
-    ///
-    /// - Parameter sentence: for the client's developer; may be empty.
-    func close(_ code: CloseCode, because sentence: String)
+    func close(_ end: SessionEnd)
 }
 
 /// A message for several sessions. It is encoded at most once, and only if one of them has a socket.

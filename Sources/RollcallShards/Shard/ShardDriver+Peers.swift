@@ -72,14 +72,14 @@ extension ShardDriver {
 
     /// Gives a session its seat among those of the worker and of its user. Sessions of this process are not counted.
     ///
-    /// - Returns: The close code if there is no seat.
-    func seat(_ identity: Identity, in key: Session) -> CloseCode? {
+    /// - Returns: How the session ends if there is no seat.
+    func seat(_ identity: Identity, in key: Session) -> SessionEnd? {
         guard let peer = peer(of: key), peer.user == nil, occupants[Int(key.number)]?.seat == nil else { return nil }
-        guard peer.takeSeat() else { return .busy }
+        guard peer.takeSeat() else { return .busy() }
         let seat = UserSeats.Seat(user: identity.user, device: identity.device)
         if let refusal = seats.take(seat, at: .now()) {
             peer.limitHit(refusal.limit)
-            return refusal.code
+            return refusal.end
         }
         occupants[Int(key.number)]?.seat = seat
         return nil

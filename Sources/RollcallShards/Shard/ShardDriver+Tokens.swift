@@ -23,7 +23,7 @@ extension ShardDriver {
         let lifetime = identity.expires.map { Duration.seconds(min($0.timeIntervalSinceNow, 1e9)) }
         let issued = identity.issued.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }
         after { shard, now in
-            if let code = seat(identity, in: key) { return shard.refused(key, code, at: now) }
+            if let end = seat(identity, in: key) { return shard.refused(key, end, at: now) }
             return shard.authenticated(
                 key, user: identity.user, device: identity.device, lifetime: lifetime, issued: issued,
                 right: identity.join, id: id, at: now)
@@ -51,11 +51,9 @@ extension ShardDriver {
         after { shard, now in
             // A token for another device is no renewal.
             guard error.code != .wrongDevice else {
-                return shard.refused(key, error.closeCode, because: "\(error)", at: now)
+                return shard.refused(key, error.end, at: now)
             }
-            return shard.tokenRefused(
-                key, error.closeCode, because: "\(error)", reason: error.code == .unknownKey ? .unknownKey : nil,
-                after: error.wait, id: id, at: now)
+            return shard.tokenRefused(key, error.end, id: id, at: now)
         }
     }
 }

@@ -145,8 +145,7 @@ extension ShardDriver: ShardHost {
         case .sendSnapshot(let message, let key): send(message, to: CollectionOfOne(key), counting: false)
         case .tellWhenDrained(let key):
             peer(of: key)?.tellWhenDrained()
-        case .close(let key, let code, let sentence):
-            vacate(key)?.close(code, because: sentence)
+        case .close(let key, let end): vacate(key)?.close(end)
         case .hold(let key): peer(of: key)?.hold()
         case .listen(let key): peer(of: key)?.listen()
         case .limitHit(let limit, let key):

@@ -3,6 +3,7 @@
 
 internal import NIOConcurrencyHelpers
 internal import NIOCore
+internal import RollcallCore
 internal import RollcallModel
 
 /// The sessions of each user's devices.
@@ -22,7 +23,7 @@ final class UserSeats: Sendable {
         /// The user's devices connect and disconnect too often. Each time costs writes to Redis.
         case hellos
 
-        var code: CloseCode { self == .devices ? .tooManySessions : .busy }
+        var end: SessionEnd { self == .devices ? .tooManySessions : .busy() }
         var limit: Limit { self == .hellos ? .hellosPerUser : .sessionsPerUser }
     }
 

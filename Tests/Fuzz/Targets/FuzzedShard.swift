@@ -46,7 +46,7 @@ struct FuzzedShard {
             // Messages to closed connections are dropped, as in a worker.
             case .send, .sendSparing, .sendSnapshot, .hold, .listen, .limitHit, .assertAnew, .sweep: break
             case .tellWhenDrained(let key): awaitDrain.append(key)
-            case .close(let key, _, _):
+            case .close(let key, _):
                 expect(connected.contains(key), "a connection is closed twice, or after its end")
                 connected.removeAll { $0 == key }
             case .authenticate(let key, let token, let device, let id): authenticate(key, token, device, id)
@@ -63,7 +63,7 @@ struct FuzzedShard {
 
     private mutating func authenticate(_ key: Session, _ token: ByteString, _ device: DeviceID?, _ id: MessageID?) {
         guard let user = try? UserID(token), let device else {
-            return carryOut(shard.refused(key, .badToken, at: now))
+            return carryOut(shard.refused(key, .badToken(because: ""), at: now))
         }
         carryOut(shard.authenticated(key, user: user, device: device, lifetime: .seconds(600), id: id, at: now))
     }

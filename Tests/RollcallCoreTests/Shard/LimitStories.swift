@@ -50,15 +50,15 @@ import Testing
 
     @Test func `a session that finds no seat is told whether to come again`() {
         let stage = Stage(settings)
-        for (code, reconnect) in [(CloseCode.tooManySessions, false), (.busy, true)] {
+        for (end, reconnect) in [(SessionEnd.tooManySessions, false), (.busy(), true)] {
             let key = stage.connect()
             stage.say(.hello(.init(token: "alice", device: "phone")), on: key)
-            stage.event { $0.refused(key, code, at: $1) }
+            stage.event { $0.refused(key, end, at: $1) }
             let goodbyes = stage.heard(by: key).compactMap {
                 if case .goodbye(let goodbye) = $0 { goodbye } else { nil }
             }
             #expect(goodbyes.map(\.reconnect) == [reconnect])
-            #expect(stage.closed[key] == code)
+            #expect(stage.closed[key] == end.code)
         }
     }
 }

@@ -115,6 +115,23 @@ import Testing
         #expect(stage.heard(by: honest).count == 1, "a pong")
     }
 
+    @Test(
+        "a session whose token was revoked while Redis was away ends with its first write: at once or, if its device is not active, 1.25 s later at most",
+        arguments: [DeviceState.active, .idle, .background])
+    func revokedWhileRedisWasAway(state: DeviceState) {
+        let stage = Stage()
+        let key = stage.enter("alice", state: state, issued: stage.redis.time)
+        stage.settle()
+        stage.redisGoes()
+        stage.pass(.seconds(1), answering: false)
+        _ = stage.redis.revokeTokens(of: "alice")
+        stage.redisReturns()
+        stage.settle()
+        #expect(stage.closed == (state == .active ? [key: .badToken] : [:]))
+        stage.pass(.milliseconds(1250))
+        #expect(stage.closed == [key: .badToken])
+    }
+
     @Test("while Redis is away, or as soon as it fails, sessions do not wait for its answer", arguments: [true, false])
     func heardWithoutRedis(isAway: Bool) {
         let stage = Stage()

@@ -162,7 +162,7 @@ import Testing
                 stage.event { $0.authenticated(key, user: "alice", device: "phone", id: nil, at: $1) }
                 #expect(stage.heard(by: key).count == 152, "a welcome, 150 pongs, an error")
             } else {
-                stage.event { $0.refused(key, .badToken, at: $1) }
+                stage.event { $0.refused(key, .badToken(because: ""), at: $1) }
             }
             #expect(stage.closed == [key: isGood ? .badMessage : .badToken])
         }
@@ -209,15 +209,17 @@ import Testing
     @Test(
         "a refused renewal leaves the session with the token that it has, until that expires",
         arguments: [
-            (CloseCode.busy, MessageError.Code.unavailable), (.badToken, .badRequest), (.tokenExpired, .badRequest),
+            (SessionEnd.busy(because: "rule: sentence"), MessageError.Code.unavailable),
+            (.badToken(because: "rule: sentence"), .badRequest),
+            (.tokenExpired(because: "rule: sentence"), .badRequest),
         ])
-    func refusedRenewal(close: CloseCode, answer: MessageError.Code) {
+    func refusedRenewal(end: SessionEnd, answer: MessageError.Code) {
         let stage = Stage()
         let key = stage.enter("alice")
         stage.event {
             $0.authenticated(key, user: "alice", device: "phone", lifetime: .seconds(10), id: nil, at: $1)
         }
-        stage.event { $0.tokenRefused(key, close, because: "rule: sentence", id: "t", at: $1) }
+        stage.event { $0.tokenRefused(key, end, id: "t", at: $1) }
         #expect(
             stage.heard(by: key).last
                 == .error(
@@ -234,7 +236,7 @@ import Testing
         let key = stage.connect()
         stage.say(.hello(.init(token: "alice", device: "phone")), on: key)
         stage.event {
-            $0.tokenRefused(key, .busy, because: "", reason: .unknownKey, after: nil, id: nil, at: $1)
+            $0.tokenRefused(key, .busy(.unknownKey), id: nil, at: $1)
         }
         #expect(stage.heard(by: key) == [.goodbye(.init(reason: .unknownKey, reconnect: true, after: 2000))])
         #expect(stage.closed == [key: .busy])

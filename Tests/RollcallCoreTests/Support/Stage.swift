@@ -315,9 +315,9 @@ extension Stage: ShardHost {
             for key in spared { self.spared[key, default: 0] += 1 }
         case .sendSnapshot(let message, let key): said[key, default: []].append(message)
         case .tellWhenDrained(let key): asksWhenDrained.insert(key)
-        case .close(let key, let code, _):
+        case .close(let key, let end):
             #expect(closed[key] == nil, "a connection is closed once")
-            closed[key] = code
+            closed[key] = end.code
         case .limitHit(let limit, let key): limitsHit[key, default: []].append(limit)
         case .hold(let key): held.insert(key)
         case .listen(let key): held.remove(key)

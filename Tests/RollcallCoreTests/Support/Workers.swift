@@ -143,7 +143,7 @@ struct Workers {
             case .sendSnapshot(let message, let session):
                 said[Key(worker: worker, session: session), default: []].append(message)
             case .tellWhenDrained(let session): workers[worker].heard.append { $0.caughtUp(session, at: $1) }
-            case .close(let session, let code, _): closed[Key(worker: worker, session: session)] = code
+            case .close(let session, let end): closed[Key(worker: worker, session: session)] = end.code
             case .authenticate, .hold, .listen, .limitHit, .sweep, .assertAnew: break
             case .subscribe(let topic):
                 workers[worker].topics.insert(topic)

@@ -1,4 +1,5 @@
 import Foundation
+import RollcallCore
 import RollcallModel
 import TestSupport
 import Testing
@@ -77,8 +78,8 @@ struct AuthenticatorTests {
         #expect(try refusal(Tokens.hs256(#"{"sub":"alice","exp":1700000000.5}"#)) == nil)
         #expect(try refusal(Tokens.hs256(#"{"sub":"alice"}"#)) == .malformed)
         #expect(try refusal(Tokens.hs256(#"{"sub":"alice","exp":"soon"}"#)) == .malformed)
-        #expect(AuthenticationError(.expired, "").closeCode == .tokenExpired)
-        #expect(AuthenticationError(.badSignature, "").closeCode == .badToken)
+        #expect(AuthenticationError(.expired, "").end.code == .tokenExpired)
+        #expect(AuthenticationError(.badSignature, "").end.code == .badToken)
     }
 
     @Test(
@@ -120,7 +121,7 @@ struct AuthenticatorTests {
                 _ = try lenient.authenticate(token: token, device: iphone, now: now)
                 return nil
             } catch {
-                #expect(error.code == .notYetValid && error.closeCode == .busy)
+                #expect(error.code == .notYetValid && error.end.code == .busy)
                 return error.wait
             }
         }
@@ -145,7 +146,7 @@ struct AuthenticatorTests {
         #expect(try code(#""iat":1690000000,"exp":1800000000"#) == .livesTooLong)
         #expect(try code(#""exp":1700000001"#) == .livesTooLong)
         #expect(try code(#""iat":1700000000"#) == .malformed)
-        #expect(AuthenticationError(.livesTooLong, "").closeCode == .badToken)
+        #expect(AuthenticationError(.livesTooLong, "").end.code == .badToken)
     }
 
     /// Otherwise, a token revoked in the second of its `iat` would be valid again during the leeway.
@@ -184,8 +185,8 @@ struct AuthenticatorTests {
         #expect(try refusal(bound, device: "ipad") == .wrongDevice)
         let free = try Tokens.hs256(#"{"sub":"alice","exp":1800000000}"#)
         #expect(try refusal(free, device: nil) == .noDevice)
-        #expect(AuthenticationError(.wrongDevice, "").closeCode == .badToken)
-        #expect(AuthenticationError(.noDevice, "").closeCode == .badMessage)
+        #expect(AuthenticationError(.wrongDevice, "").end.code == .badToken)
+        #expect(AuthenticationError(.noDevice, "").end.code == .badMessage)
     }
 
     @Test("names in a token are validated like all names")
@@ -260,7 +261,7 @@ struct AuthenticatorTests {
         for type in ["7", "[]", #"["JWT"]"#, "true"] { #expect(try code(type) == .malformed, "\(type)") }
         // Without the key, a client cannot learn about this rule or flood the log.
         #expect(try code(#""secevent+jwt""#, secret: String(Tokens.secret.reversed())) == .badSignature)
-        #expect(AuthenticationError(.wrongType, "").closeCode == .badToken)
+        #expect(AuthenticationError(.wrongType, "").end.code == .badToken)
     }
 
     @Test(

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import RollcallCore
 import RollcallModel
 import Testing
 
@@ -183,7 +184,7 @@ struct JWKSTests {
         let authenticator = try authenticator(Self.rsa)
         let missing = try es256(#"{"alg":"ES256","kid":"e"}"#, by: p256)
         #expect(try refusal(missing, by: authenticator) == .unknownKey)
-        #expect(AuthenticationError(.unknownKey, "").closeCode == .busy)
+        #expect(AuthenticationError(.unknownKey, "").end.code == .busy)
         for header in [#"{"alg":"RS512","kid":"r"}"#, #"{"alg":"HS256"}"#, #"{"alg":"none"}"#] {
             #expect(try refusal(es256(header, by: p256), by: authenticator) == .wrongAlgorithm, "\(header)")
         }

@@ -1,6 +1,7 @@
 // The values behind the edge's limits, and how too many connections at once are handled.
 
 import NIOCore
+import RollcallCore
 import RollcallModel
 import TestSupport
 import Testing
@@ -232,7 +233,7 @@ struct UserSeatsTests {
                     seats.release(seat)
                     continue
                 }
-                #expect(refusal == .hellos && refusal.code == .busy && refusal.limit == .hellosPerUser)
+                #expect(refusal == .hellos && refusal.end.code == .busy && refusal.limit == .hellosPerUser)
                 return count
             }
             return 0

@@ -75,7 +75,7 @@ final class SimulatedShard {
             edge.waits(forBudget: shard.waitsForBudget(key))
             if let held = shard.heldMessageCount(of: key) { edge.taken(allBut: held) }
         }
-        for case .close(let key, .normal, _) in actions { edges[key]?.takenUntilGoodbye() }
+        for case .close(let key, .goodbye) in actions { edges[key]?.takenUntilGoodbye() }
     }
 
     // MARK: The edge's side
@@ -129,15 +129,15 @@ final class SimulatedShard {
         case .listen(let key) where world.settings.planted == .neverListens: edges[key]?.hold()
         case .listen(let key): edges[key]?.listen()
         case .limitHit(.messageRate, let key) where world.settings.planted == .closesTalkative:
-            after { $0.refused(key, .tooManyMessages, at: $1) }
+            after { $0.refused(key, .flood, at: $1) }
         case .limitHit(let limit, _): met(limit)
         case .sendSnapshot(let message, let key): send(message, to: [key])
         case .tellWhenDrained(let key):
             world.bounds.met(.showBatch)
             if world.settings.planted == .forgetsTheRest { break }
             edges[key]?.tellWhenDrained()
-        case .close(let key, let code, _):
-            edges.removeValue(forKey: key)?.close(code)
+        case .close(let key, let end):
+            edges.removeValue(forKey: key)?.close(end.code)
         case .authenticate(let key, let token, let device, let id):
             authenticate(key, token: token.string, device: device, id: id)
         case .subscribe(let topic): subscribe(topic)
@@ -156,7 +156,7 @@ final class SimulatedShard {
         }
         guard let token = world.token(token), token.expires > process.now else {
             edges[key]?.showedExpiredToken = true
-            return after { $0.refused(key, .tokenExpired, at: $1) }
+            return after { $0.refused(key, .tokenExpired(), at: $1) }
         }
         guard shard.heldMessageCount(of: key) != nil else { return }
         let isNewer = edges[key].map { $0.token.map { $0.issued <= token.issued } ?? true } ?? false
