@@ -165,7 +165,9 @@ struct KeyKeeperTests {
             keeper.look()
             try await eventually("the second request has failed") { keeper.isInTheDark }
             #expect(knows(keeper, "1"))
-            #expect(log.all.contains { $0.contains("source=auth.jwks_url") && $0.contains("Away") })
+            try await eventually("the reason is logged") {
+                log.all.contains { $0.contains("source=auth.jwks_url") && $0.contains("Away") }
+            }
         }
     }
 }
