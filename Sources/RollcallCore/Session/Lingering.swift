@@ -28,11 +28,13 @@ struct Lingering {
         return nil
     }
 
-    /// Drops the sessions that are over, once there are many.
+    /// Lets go of sessions that are over: all but a few of the oldest, and others once there are many.
     ///
     /// - Parameter count: the number of sessions that linger.
     mutating func compact(count: Int) {
-        guard sessions.count > 2 * count + 64 else { return }
+        while first < sessions.count, sessions[first].isOver { first += 1 }
+        let rest = sessions.count - first
+        guard first > rest + 64 || rest > 2 * count + 64 else { return }
         sessions = sessions[first...].filter { !$0.isOver }
         first = 0
     }

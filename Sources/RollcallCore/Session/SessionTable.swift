@@ -81,11 +81,7 @@ struct SessionTable {
 
     /// Returns the session that has lingered longest, if more linger than allowed; the caller removes it.
     mutating func nextToDrop(_ bounds: ShardSettings.Bounds) -> Session? {
-        guard lingeringCount > lingering.limit(bounds) else {
-            lingering.compact(count: lingeringCount)
-            return nil
-        }
-        return lingering.popFirst()
+        lingeringCount > lingering.limit(bounds) ? lingering.popFirst() : nil
     }
 
     /// Removes a session that has no connection, or was never welcomed.
@@ -97,6 +93,7 @@ struct SessionTable {
         byID[name.session] = nil
         byUser[name.user]?.removeAll { $0 == session }
         if byUser[name.user]?.isEmpty == true { byUser[name.user] = nil }
+        lingering.compact(count: lingeringCount)
     }
 
     // MARK: Draining

@@ -1,5 +1,5 @@
 // The audit: at intervals, each session's record is read and compared with the session's last decision, and written
-// again if it differs. It repairs damage that causes no event, such as an evicted session, an operator's mistake or a lost
+// again if it differs. It repairs damage that causes no event, such as an evicted key, an operator's mistake or a lost
 // message, and ends sessions that a revocation did not reach. If records are spread over several servers, it also
 // detects that one server lost its data; the lease shows this only for the server that holds it.
 

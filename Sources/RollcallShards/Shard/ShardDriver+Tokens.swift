@@ -11,21 +11,21 @@ internal import RollcallModel
 #endif
 
 extension ShardDriver {
-    func authenticate(_ key: Session, token: ByteString, device: DeviceID?, id: MessageID?) {
+    func authenticate(_ session: Session, token: ByteString, device: DeviceID?, id: MessageID?) {
         do throws(AuthenticationError) {
-            welcome(try identity(of: key, token: token, device: device), key, id: id)
+            welcome(try identity(of: session, token: token, device: device), session, id: id)
         } catch {
-            refuse(key, error, id: id)
+            refuse(session, error, id: id)
         }
     }
 
-    private func welcome(_ identity: Identity, _ key: Session, id: MessageID?) {
+    private func welcome(_ identity: Identity, _ session: Session, id: MessageID?) {
         let lifetime = identity.expires.map { Duration.seconds(min($0.timeIntervalSinceNow, 1e9)) }
         let issued = identity.issued.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }
         after { shard, now in
-            if let end = seat(identity, in: key) { return shard.refused(key, end, at: now) }
+            if let end = seat(identity, in: session) { return shard.refused(session, end, at: now) }
             return shard.authenticated(
-                key, user: identity.user, device: identity.device, lifetime: lifetime, issued: issued,
+                session, user: identity.user, device: identity.device, lifetime: lifetime, issued: issued,
                 right: identity.join, id: id, at: now)
         }
     }
@@ -46,14 +46,14 @@ extension ShardDriver {
         }
     }
 
-    private func refuse(_ key: Session, _ error: AuthenticationError, id: MessageID?) {
+    private func refuse(_ session: Session, _ error: AuthenticationError, id: MessageID?) {
         note(error)
         after { shard, now in
             // A token for another device is no renewal.
             guard error.code != .wrongDevice else {
-                return shard.refused(key, error.end, at: now)
+                return shard.refused(session, error.end, at: now)
             }
-            return shard.tokenRefused(key, error.end, id: id, at: now)
+            return shard.tokenRefused(session, error.end, id: id, at: now)
         }
     }
 }

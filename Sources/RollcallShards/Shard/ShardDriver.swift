@@ -103,14 +103,14 @@ package final class ShardDriver {
     func after(_ event: ShardEvent) { shell.after(event) }
 
     private func send(
-        _ message: ServerMessage, to keys: some Collection<Session>, sparing spared: [Session] = [],
+        _ message: ServerMessage, to sessions: some Collection<Session>, sparing spared: [Session] = [],
         counting: Bool = true
     ) {
         var dispatch = Dispatch(message)
         var receivers = 0
-        for key in keys where peer(of: key)?.send(&dispatch, counting: counting) == true { receivers += 1 }
-        for key in spared { peer(of: key)?.spare(&dispatch) }
-        tally.handed(message, to: receivers, of: keys.count)
+        for session in sessions where peer(of: session)?.send(&dispatch, counting: counting) == true { receivers += 1 }
+        for session in spared { peer(of: session)?.spare(&dispatch) }
+        tally.handed(message, to: receivers, of: sessions.count)
     }
 
     private func subscribed(_ topics: [Topic]) {
@@ -140,18 +140,18 @@ extension ShardDriver: ShardHost {
 
     package func carryOut(_ action: ShardAction) {
         switch action {
-        case .send(let message, let keys): send(message, to: keys)
-        case .sendSparing(let message, let keys, let spared): send(message, to: keys, sparing: spared)
-        case .sendSnapshot(let message, let key): send(message, to: CollectionOfOne(key), counting: false)
-        case .tellWhenDrained(let key):
-            peer(of: key)?.tellWhenDrained()
-        case .close(let key, let end): vacate(key)?.close(end)
-        case .hold(let key): peer(of: key)?.hold()
-        case .listen(let key): peer(of: key)?.listen()
-        case .limitHit(let limit, let key):
-            peer(of: key)?.limitHit(Limit(limit))
-        case .authenticate(let key, let token, let device, let id):
-            authenticate(key, token: token, device: device, id: id)
+        case .send(let message, let sessions): send(message, to: sessions)
+        case .sendSparing(let message, let sessions, let spared): send(message, to: sessions, sparing: spared)
+        case .sendSnapshot(let message, let session): send(message, to: CollectionOfOne(session), counting: false)
+        case .tellWhenDrained(let session):
+            peer(of: session)?.tellWhenDrained()
+        case .close(let session, let end): vacate(session)?.close(end)
+        case .hold(let session): peer(of: session)?.hold()
+        case .listen(let session): peer(of: session)?.listen()
+        case .limitHit(let limit, let session):
+            peer(of: session)?.limitHit(Limit(limit))
+        case .authenticate(let session, let token, let device, let id):
+            authenticate(session, token: token, device: device, id: id)
         case .subscribe(let topic):
             // The topic was unsubscribed and subscribed again within one tick. The subscription is still active, so no
             // confirmation arrives, unless it is lost before the next tick.

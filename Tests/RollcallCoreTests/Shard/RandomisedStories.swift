@@ -78,7 +78,7 @@ import Testing
 
     private func check(_ stage: Stage, _ open: [Session], _ asked: [Session: [MessageID]]) {
         for key in open {
-            let watched = (key.watched.keys ?? []).map(\.user)
+            let watched = key.watched.keys.map(\.user)
             let heard = stage.heard(by: key)
             #expect(Set(heard.answered) == Set(asked[key] ?? []) && heard.answered.count == asked[key]?.count ?? 0)
             for user in watched {
@@ -86,7 +86,7 @@ import Testing
                 let seen = heard.statuses.last { $0.hasPrefix("\(user) ") }
                 #expect(seen == "\(user) \(truth.status.rawValue)")
             }
-            let joined = key.joined ?? []
+            let joined = key.joined
             #expect(Set(joined).count == joined.count)
             // A session that left a conversation receives nothing more about it, even if a user types there.
             for conversation in joined.map(\.conversation) {

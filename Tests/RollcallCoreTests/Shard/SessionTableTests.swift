@@ -69,6 +69,21 @@ import Testing
         #expect(table.all == [all[3], all[4]])
     }
 
+    @Test("sessions that are over are let go, but for a few")
+    mutating func letGo() {
+        struct Gone { weak var session: Session? }
+        var gone: [Gone] = []
+        for number in 0..<500 {
+            let session = open("alice", "s\(number)")
+            lose(session)
+            gone.append(Gone(session: session))
+        }
+        for kept in [false, true] {
+            for session in table.all where session.number.isMultiple(of: 2) == kept { table.remove(session) }
+        }
+        #expect(table.count == 0 && gone.count { $0.session != nil } <= 64)
+    }
+
     @Test("while the worker drains, each connected session leaves at a moment before the end, as do later ones")
     mutating func drains() {
         let (phone, gone) = (open("alice", "s1"), open("bob", "s2"))
