@@ -2,7 +2,7 @@
 // its hello (4102) or retry later (4002). Apps use it to decide whether to sign the user out.
 
 package import RollcallCore
-public import RollcallModel
+internal import RollcallModel
 
 /// Why a token does not prove an identity.
 public struct AuthenticationError: Error, Hashable, Sendable {
