@@ -96,9 +96,11 @@ export class Crowd extends EventTarget {
       await pause(500);
     }
     const letters = [...text];
+    // Whoever saw that the bot thinks sees that it types: a worker passes on at most one change a second.
+    const least = thinking ? 2_500 / letters.length : 0;
     for (let typed = 1; typed <= letters.length && !this.isPaused; typed += 1) {
       bot.input.edited(letters.slice(0, typed).join(""));
-      await pause(between(55, 135));
+      await pause(Math.max(least, between(55, 135)));
     }
     await bot.input.sendConfirmed().catch(() => {});
     bot.isBusy = false;
