@@ -185,7 +185,9 @@ extension FuzzedShard {
         let snapshot = redis.heartbeat(.renew(incarnation), lease: .seconds(5))
         guard snapshot.held else { return redisReturns() }
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
-        event { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: false, at: $1) }
+        event {
+            $0.leaseRenewed(of: incarnation, snapshot, until: until, clock: clock, afterGap: false, at: $1)
+        }
     }
 
     mutating func redisReturns() {
