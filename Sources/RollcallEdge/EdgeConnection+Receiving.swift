@@ -59,7 +59,7 @@ extension EdgeConnection {
         case .fragment:
             takeIncomplete()
         case .ping(let payload):
-            guard takeIncomplete(), phase == .open else { break }
+            guard takeIncomplete(), phase == .open, allowance.answersPing else { break }
             send(.pong(payload))
         case .pong:
             takeIncomplete()  // It has counted as life when its bytes came.

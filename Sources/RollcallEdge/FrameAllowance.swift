@@ -5,9 +5,15 @@
 struct FrameAllowance: Hashable {
     /// Frames per second; enough for the largest message in small fragments.
     static let frames: UInt16 = 16_384
+    /// Pings after this many such frames in a second get no answer: RFC 6455 §5.5.3 allows one pong for several pings, and
+    /// pongs for a flood cost others time.
+    private static let answered: UInt16 = 32
 
     private var second: UInt32 = 0
     private var taken: UInt16 = 0
+
+    /// Whether a ping that was taken is answered.
+    var answersPing: Bool { taken <= Self.answered }
 
     /// - Parameter awake: The loop's awake time.
     /// - Returns: Whether this frame is within the limit.

@@ -89,14 +89,15 @@ extension Attack {
             strangers.forEach { $0.endSending() }
             return ended(strangers)
         },
-        Attack("10,000 pings at once", crowd: 4, answer: "10000 pongs, and an ack") { place, crowd in
+        Attack("10,000 pings at once", crowd: 4, answer: "fewer pongs, and an ack") { place, crowd in
             let pings = [[UInt8]](repeating: ClientFrame(opcode: 9, payload: [65]).bytes, count: 10_000).flatMap { $0 }
             return counted(
                 try (0..<crowd).map { number in
                     let stranger = try device(number, of: place)
                     stranger.send(pings)
                     stranger.say(#"{"type":"state","state":"idle","id":1}"#)
-                    return stranger.pongsBeforeAck().map { "\($0) pongs, and an ack" } ?? "no ack"
+                    let pongs = stranger.pongsBeforeAck()
+                    return pongs.map { $0 < 1000 ? "fewer pongs, and an ack" : "\($0) pongs" } ?? "no ack"
                 })
         },
         Attack("1,500 messages at once", crowd: 4, answer: "ack") { place, crowd in
