@@ -139,7 +139,8 @@ package.targets += [
     tests(
         "RollcallWorkerTests",
         uses: core + worker + [
-            "RollcallEdge", "RollcallRedis", "RollcallWorker", "Crypto", "CryptoExtras", "Hummingbird", "NIOEmbedded",
+            "RedisTwin", "RollcallEdge", "RollcallRedis", "RollcallWorker", "Crypto", "CryptoExtras", "Hummingbird",
+            "NIOEmbedded",
             "NIOTLS", "Yams",
         ]),
     tests(

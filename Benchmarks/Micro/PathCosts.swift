@@ -38,14 +38,18 @@ private func measureSignal(_ bench: inout Bench) {
         connection.connection.begin(at: server)
         connection.connection.feed(welcome)
     }
+    let send: SignalTaker = { signal, isOpen, reply in
+        store.signalTyping(signal, isOpen: isOpen) {
+            if case .success(.typing) = $0 { outcomes += 1 }
+            reply($0.mapError { _ in .unknown })
+        }
+    }
     bench.row("a client's signal, to the bytes of its command, and its reply", prepare: connect) { _ in
         stage.pass(.milliseconds(1100))
-        guard let request = text.withUnsafeBytes({ try? codec.request(from: $0) }),
-            case .store(.signalTyping(let signalling))? = stage.received(request, on: alice).first
-        else { preconditionFailure("the signal is not passed on") }
-        store.signalTyping(signalling.signal, isOpen: signalling.isOpen) {
-            if case .success(.typing) = $0 { outcomes += 1 }
+        guard let request = text.withUnsafeBytes({ try? codec.request(from: $0) }) else {
+            preconditionFailure("the signal is not read")
         }
+        stage.received(request, on: alice, signal: send)
         let before = outcomes
         connection.connection.feed(reply)
         guard outcomes == before + 1 else { preconditionFailure("the command was not sent") }
@@ -71,8 +75,7 @@ private func measureChange(_ bench: inout Bench) {
         // As fast as the pace of a typist allows.
         stage.pass(.milliseconds(250))
         subscriber.connection.feed(pushes[$0 % 2])
-        guard case .send(let message, _)? = stage.tickEnded().first else { preconditionFailure("nothing is sent") }
-        keep(ServerFrame(message))
+        keep(ServerFrame(stage.tickEnded()))
     }
 }
 

@@ -2,6 +2,7 @@
 // a worker holds very many idle ones.
 
 import NIOCore
+import RollcallCore
 import RollcallListener
 import RollcallModel
 import RollcallShards
@@ -19,8 +20,8 @@ final class EdgeConnection: RotaMember {
         case here(CloseCode)
     }
 
-    /// Used by the shard to find the session.
-    var slot: Int32 = -1
+    /// Its session, from ``begin()`` to ``bow()``.
+    var session: Session?
     /// When the last byte arrived.
     private(set) var lastByte: NIODeadline
     /// Set when the connection starts to end; later causes do not change it.
@@ -101,7 +102,7 @@ final class EdgeConnection: RotaMember {
         return true
     }
 
-    private func leaveSeat() {
+    func leaveSeat() {
         guard isSeated else { return }
         isSeated = false
         loop.sessions.release()

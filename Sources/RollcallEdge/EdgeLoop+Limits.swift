@@ -3,6 +3,7 @@
 
 import Logging
 import NIOCore
+import RollcallCore
 import RollcallListener
 import RollcallModel
 import RollcallShards

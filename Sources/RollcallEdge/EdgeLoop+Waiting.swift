@@ -2,6 +2,7 @@
 // they have a separate limit and take no session's place. Beyond the limit, the address with the most of them loses its
 // oldest: a legitimate handshake and hello take milliseconds.
 
+import RollcallCore
 import RollcallListener
 import RollcallShards
 

@@ -4,6 +4,7 @@
 import Logging
 import NIOCore
 import NIOSSL
+import RollcallCore
 import RollcallListener
 import RollcallModel
 import RollcallShards
@@ -28,6 +29,8 @@ final class EdgeLoop {
     private var flushing: [EdgeConnection] = []
     /// The last parcel that was started with a single frame.
     private var lastParcel: Parcel?
+    /// The last message that was encoded, for its other receivers.
+    private var lastFrame: (number: Int, frame: ServerFrame)?
 
     var clock: AwakeClock
     var rota: PingRota<EdgeConnection>
@@ -131,8 +134,16 @@ extension EdgeLoop {
         return first
     }
 
+    /// Returns a message as a frame, which is built once for all its receivers.
+    func frame(of delivery: Delivery) -> ServerFrame {
+        if let lastFrame, lastFrame.number == delivery.number { return lastFrame.frame }
+        let frame = ServerFrame(delivery.message)
+        lastFrame = (delivery.number, frame)
+        return frame
+    }
+
     private func flush() {
-        lastParcel = nil
+        (lastParcel, lastFrame) = (nil, nil)
         swap(&unflushed, &flushing)
         for connection in flushing {
             connection.flush()

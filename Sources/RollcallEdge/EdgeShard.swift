@@ -2,6 +2,8 @@
 // disconnects.
 
 import NIOCore
+import RollcallCore
+import RollcallModel
 
 /// The owner of the sessions of one event loop.
 ///
@@ -13,6 +15,11 @@ protocol EdgeShard: AnyObject {
 
     /// A WebSocket is open; nothing has been received on it yet.
     func connected(_ connection: EdgeConnection)
+
+    /// Proves whose device this is, and gives it a seat among the sessions of the worker and of the user.
+    func prove(
+        _ token: ByteString, device: DeviceID?, of connection: EdgeConnection
+    ) throws(ProofRefusal) -> Proof
 
     /// A complete text message: valid UTF-8 of at most `limits.message_bytes`. Its memory is reused after the call
     /// unless the shard keeps the buffer.
@@ -39,6 +46,9 @@ protocol EdgeShard: AnyObject {
 
 extension EdgeShard {
     func serves(_ loop: EdgeLoop) {}
+    func prove(
+        _: ByteString, device _: DeviceID?, of _: EdgeConnection
+    ) throws(ProofRefusal) -> Proof { throw ProofRefusal(.busy(), endsWelcomed: true) }
     func fellBehind(_ connection: EdgeConnection) {}
     func drained(_ connection: EdgeConnection) {}
     func swept(at awake: Duration) {}

@@ -1,6 +1,7 @@
 // Metrics of the edge.
 
 internal import Metrics
+internal import RollcallCore
 internal import RollcallModel
 internal import RollcallShards
 

@@ -1,85 +1,118 @@
-// The twin as the store of a shard: the reply to each request, and the events that the shard receives. The test decides
-// when each happens.
+// The twin as the store of a shard. Requests wait until the test has Redis execute them, and their replies until the test
+// has them arrive.
 
 public import RollcallCore
-internal import RollcallModel
+public import RollcallModel
+
+/// The store of a shard whose test decides when everything happens.
+public final class TwinStore: PresenceStore {
+    /// A request of the shard that waits for the test.
+    public struct Asked: CustomStringConvertible {
+        public enum Request: Hashable {
+            case list([SessionName])
+            case unlist(SessionName)
+            case write(DeviceWrite)
+            case announceReplaced
+            case signalTyping(TypingSignal)
+            case stopTyping(TypingSignal)
+            case room(RoomRead)
+            case presence([UserID], known: KnownWorkers)
+            case audit([SessionName])
+        }
+
+        public let request: Request
+        fileprivate let execute: (inout TwinRedis) -> () -> Void
+        /// Has it fail.
+        public let fail: (StoreFailure) -> Void
+
+        public var description: String { "\(request)" }
+    }
+
+    /// What waits, in order.
+    public var asked: [Asked] = []
+    /// Called with each request, and with each topic that is subscribed to or not any longer.
+    public var onAsked: (Asked.Request) -> Void = { _ in }
+    public var onSubscribe: (Topic) -> Void = { _ in }
+    public var onUnsubscribe: (Topic) -> Void = { _ in }
+
+    public init() {}
+
+    public func list(
+        _ names: [SessionName], of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
+    ) {
+        ask(.list(names), reply) { $0.record(names, of: incarnation, until: until) }
+    }
+
+    public func unlist(_ name: SessionName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
+        ask(.unlist(name), reply) { $0.unrecord([name], of: incarnation) }
+    }
+
+    public func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) {
+        ask(.write(write), reply) { $0.write(write) }
+    }
+
+    public func announceReplaced(_ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID) {
+        ask(.announceReplaced, { _ in }) { $0.announceReplaced(previous, user: user, device: device) }
+    }
+
+    public func signalTyping(_ signal: TypingSignal, isOpen: Bool, reply: @escaping StoreReply<TypingOutcome>) {
+        ask(.signalTyping(signal), reply) { $0.signalTyping(signal, isOpen: isOpen) }
+    }
+
+    public func stopTyping(_ stop: TypingSignal, reply: @escaping StoreReply<TypingStopOutcome>) {
+        ask(.stopTyping(stop), reply) { $0.stopTyping(stop) }
+    }
+
+    public func room(_ read: RoomRead, reply: @escaping StoreReply<RoomSnapshot>) {
+        ask(.room(read), reply) {
+            $0.room(read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers)
+        }
+    }
+
+    public func presence(of users: [UserID], known: KnownWorkers, reply: @escaping StoreReply<PresenceSnapshot>) {
+        ask(.presence(users, known: known), reply) { $0.presence(of: users, known: known) }
+    }
+
+    public func audit(
+        _ names: [SessionName], of incarnation: Incarnation, reply: @escaping StoreReply<[DeviceStanding]>
+    ) {
+        ask(.audit(names), reply) { $0.audit(names, of: incarnation) }
+    }
+
+    public func subscribe(_ topic: Topic) { onSubscribe(topic) }
+
+    public func unsubscribe(_ topic: Topic) { onUnsubscribe(topic) }
+
+    private func ask<Answer>(
+        _ request: Asked.Request, _ reply: @escaping StoreReply<Answer>,
+        _ execute: @escaping (inout TwinRedis) -> Answer
+    ) {
+        onAsked(request)
+        asked.append(
+            Asked(
+                request: request,
+                execute: { redis in
+                    let answer = execute(&redis)
+                    return { reply(.success(answer)) }
+                }, fail: { reply(.failure($0)) }))
+    }
+}
 
 extension TwinRedis {
     /// Executes a shard's request now.
     ///
-    /// - Returns: The reply event, which the test may deliver later.
-    public mutating func reply(to request: StoreRequest) -> ShardEvent {
-        switch request {
-        case .list(let list):
-            return list.answered(record(list.sessions.map(\.name), of: list.incarnation, until: list.until))
-        case .unlist(let unlist):
-            unrecord([unlist.name], of: unlist.incarnation)
-            return unlist.answered(())
-        case .write(let write):
-            return write.answered(self.write(write.write))
-        case .announceReplaced(let name, let previous):
-            announceReplaced(previous, user: name.user, device: name.device)
-            return { _, _ in [] }
-        case .signalTyping(let signalling):
-            return signalling.answered(signalTyping(signalling.signal, isOpen: signalling.isOpen))
-        case .stopTyping(let stopping):
-            return stopping.answered(stopTyping(stopping.stop))
-        case .readRoom(let reading):
-            let read = reading.read
-            return reading.answered(
-                room(read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers))
-        case .readPresence(let read):
-            return read.answered(presence(of: read.users, known: read.known))
-        case .getPresence(let get):
-            return get.answered(presence(of: get.users, known: get.known))
-        case .audit(let audit):
-            return audit.answered(self.audit(audit.sessions.map(\.name), of: audit.incarnation))
-        }
-    }
-}
-
-extension StoreQuestion {
-    fileprivate func answered(_ answer: Answer) -> ShardEvent {
-        { answered(.success(answer), by: $0, at: $1) }
-    }
-}
-
-extension StoreRequest {
-    /// The event if Redis could not be reached or did not answer.
-    public var failure: ShardEvent { failed(.unknown) }
-
-    /// The event if Redis refused the request as a whole.
-    public var refusal: ShardEvent { failed(.withoutEffect) }
-
-    private func failed(_ failure: StoreFailure) -> ShardEvent {
-        { question?.failed(failure, by: $0, at: $1) ?? [] }
-    }
+    /// - Returns: has the reply arrive, which the test may do later.
+    public mutating func reply(to asked: TwinStore.Asked) -> () -> Void { asked.execute(&self) }
 }
 
 extension Published {
     /// The event that a shard receives if it is subscribed to the topic.
     public var news: ShardEvent {
         switch self {
-        case .typing(let change, let conversation):
-            { shard, now in
-                shard.typingChanged(change, in: conversation, at: now)
-                return []
-            }
-        case .presence(let change, _):
-            { shard, now in
-                shard.presenceChanged(change, at: now)
-                return []
-            }
-        case .members(let change, let conversation):
-            { $0.memberChanged(change, in: conversation, at: $1) }
-        case .notice(let notice, _):
-            { shard, now in
-                guard let session = notice.session else { return [] }
-                switch notice {
-                case .replaced: return shard.replaced(session, at: now)
-                case .sentAway: return shard.sentAway(session, at: now)
-                }
-            }
+        case .typing(let change, let conversation): { $0.typingChanged(change, in: conversation, at: $1) }
+        case .presence(let change, _): { $0.presenceChanged(change, at: $1) }
+        case .members(let change, let conversation): { $0.memberChanged(change, in: conversation, at: $1) }
+        case .notice(let notice, _): { $0.noticed(notice, at: $1) }
         }
     }
 }

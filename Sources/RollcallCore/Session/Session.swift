@@ -1,14 +1,12 @@
 // One connection and, after its hello, the device behind it.
 
-internal import RollcallModel
+package import RollcallModel
 
 /// A session of a shard, from its connection to the last write for its device.
 public final class Session: Numbered {
     enum Phase: Hashable, Sendable {
         /// Connected; no hello yet.
         case greeting
-        /// The token is being verified. The payload is indirect so that it adds no size to the other, longer phases.
-        indirect case authenticating(ClientMessage.Hello, id: MessageID?)
         /// Welcomed.
         case open
         /// The connection was lost; the device keeps its presence until this moment.
@@ -51,6 +49,8 @@ public final class Session: Numbered {
     private(set) var isOver = false
     var phase = Phase.greeting
     let connected: Instant
+    /// Its connection, while it has one.
+    var peer: (any Peer)?
     /// Received messages that wait; `nil` while each message is processed on arrival.
     var held: Held?
     /// Whether the token may still be rejected, so that no message is processed.
@@ -82,8 +82,9 @@ public final class Session: Numbered {
     /// What a `get` counts against the limit: at least 1, since an empty one also needs a reply.
     static func weight(ofGetting users: [UserID]) -> Int { max(1, users.count) }
 
-    init(number: Int32, now: Instant) {
+    init(number: Int32, peer: any Peer, now: Instant) {
         self.number = number
+        self.peer = peer
         connected = now
     }
 
@@ -93,13 +94,13 @@ public final class Session: Numbered {
     /// Nothing is left to do: replies and reminders that still come change nothing.
     func ended() {
         assert(!isOver && phase != .open, "a session ends once, without a connection")
-        (isOver, phase) = (true, .ending)
+        (isOver, phase, peer) = (true, .ending, nil)
     }
 
     /// Whether there is a connection to send to.
     var isConnected: Bool {
         switch phase {
-        case .greeting, .authenticating, .open: true
+        case .greeting, .open: true
         case .inGrace, .ending: false
         }
     }
@@ -107,6 +108,9 @@ public final class Session: Numbered {
     /// Whether the device is active and connected. Such sessions are written first, so that no user appears less
     /// present than they are.
     var isActiveAndConnected: Bool { recorder?.state == .active && recorder?.lost == nil }
+
+    /// The device, and this session of it; set by the hello.
+    package var name: SessionName? { recorder?.name }
 
     var user: UserID? { recorder?.name.user }
 

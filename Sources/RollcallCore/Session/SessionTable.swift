@@ -48,8 +48,8 @@ struct SessionTable {
     // MARK: From the connection to the end
 
     /// Adds a session for a new connection, with the smallest free number.
-    mutating func connected(at now: Instant) -> Session {
-        let session = Session(number: free.popMin() ?? Int32(numbered.count), now: now)
+    mutating func connected(_ peer: any Peer, at now: Instant) -> Session {
+        let session = Session(number: free.popMin() ?? Int32(numbered.count), peer: peer, now: now)
         if Int(session.number) < numbered.count {
             numbered[Int(session.number)] = session
         } else {

@@ -1,5 +1,5 @@
 // The rooms and the watched users of a shard, found by name, and numbered: where an order shows, it is that of the
-// numbers, so that the same events always give the same actions.
+// numbers, so that the same events always have the same effects.
 
 internal import HeapModule
 

@@ -3,7 +3,15 @@
 // message, and ends sessions that a revocation did not reach. If records are spread over several servers, it also
 // detects that one server lost its data; the lease shows this only for the server that holds it.
 
-package import RollcallModel
+internal import RollcallModel
+
+/// A session whose record is compared with its last decision.
+struct AuditedSession: Hashable {
+    let session: Session
+    let name: SessionName
+    /// The decision that the record should hold.
+    let sequence: Int64
+}
 
 /// The progress of a shard's audit.
 struct Audit: Hashable, Sendable {
@@ -28,9 +36,9 @@ struct Audit: Hashable, Sendable {
 
 extension Shard {
     /// Handles the records of the sessions that were read.
-    package func audited(
+    func audited(
         _ sessions: [AuditedSession], _ found: [DeviceStanding], of incarnation: Incarnation, at now: Instant
-    ) -> [ShardAction] {
+    ) {
         var current: [(session: Session, user: UserID, agrees: Bool, found: DeviceStanding)] = []
         for (audited, found) in zip(sessions, found) {
             guard !audited.session.isOver, let recorder = audited.session.recorder else { continue }
@@ -44,22 +52,23 @@ extension Shard {
             current.append((audited.session, recorder.name.user, agrees, found))
         }
         // Writing sessions again one by one could write a tablet in the background before the same user's active phone.
-        if Self.hasForgotten(current.map { ($0.user, $0.found) }) { return take() + [.assertAnew(.forgotten)] }
+        if Self.hasForgotten(current.map { ($0.user, $0.found) }) { return host.assertAnew(.forgotten) }
+        var mended = 0
         for (session, _, agrees, found) in current where !agrees {
             // A newer session of the device is no damage: its message to this one is on the way, or was lost.
             let isReplaced = found.record.map { $0.session != session.recorder?.name.session } ?? false
-            if !isReplaced { tally.auditMended += 1 }
+            if !isReplaced { mended += 1 }
             // One that was dismissed above may have had this one dropped, to limit the number that linger.
             session.recorder?.drifted()
             advance(session, at: now)
         }
-        return take()
+        tally.auditMended += mended
+        if mended > 0 { host.mended(mended) }
     }
 
     /// Handles a failed read. The audit comes round again; a session that waited for it does not wait any longer.
-    package func auditFailed(_ sessions: [AuditedSession], at now: Instant) -> [ShardAction] {
+    func auditFailed(_ sessions: [AuditedSession], at now: Instant) {
         for audited in sessions { listen(to: audited.session, at: now) }
-        return take()
     }
 
     /// Whether a server has none of the records that belong on it. If all of them belong to one user, a mistake is more
@@ -85,7 +94,18 @@ extension Shard {
             guard let recorder = session.recorder, recorder.isSettled(under: incarnation) else { continue }
             batch.append(AuditedSession(session: session, name: recorder.name, sequence: recorder.sequence))
         }
-        if !batch.isEmpty { actions.append(.store(.audit(.init(sessions: batch, incarnation: incarnation)))) }
+        if !batch.isEmpty { audit(batch, under: incarnation) }
+    }
+
+    func audit(_ sessions: [AuditedSession], under incarnation: Incarnation) {
+        store.audit(sessions.map(\.name), of: incarnation) { [self] reply in
+            after { shard, now in
+                switch reply {
+                case .success(let found): shard.audited(sessions, found, of: incarnation, at: now)
+                case .failure: shard.auditFailed(sessions, at: now)
+                }
+            }
+        }
     }
 }
 

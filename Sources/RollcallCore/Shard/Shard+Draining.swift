@@ -22,10 +22,9 @@ extension Shard {
     /// - Parameter destinations: addresses of other workers. Each device gets one of them.
     public func drain(
         over spread: Duration, to destinations: [ByteString] = [], at now: Instant
-    ) -> [ShardAction] {
+    ) {
         let drain = Drain(ends: now + spread, destinations: destinations)
         for session in sessions.drain(drain, at: now) { remindOfEnd(session) }
-        return take()
     }
 
     /// Whether no device is connected and, if Redis accepts writes, every decision is written.

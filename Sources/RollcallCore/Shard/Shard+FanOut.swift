@@ -37,7 +37,7 @@ extension Shard {
         guard !room.isOver else { return }
         let message = ServerMessage.typing(
             in: room.conversation, of: room.told, but: session.user, names: settings.typing.names)
-        actions.append(.sendSnapshot(message, to: session))
+        deliver(message, to: CollectionOfOne(session), counting: false)
     }
 
     /// Sends each session what changed for it since the last message. Users do not see their own typing, so the

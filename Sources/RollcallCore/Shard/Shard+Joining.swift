@@ -23,7 +23,7 @@ extension Shard {
             return wait(in: room, presence: presence, user: user, id: id, on: session, at: now)
         }
         guard session.joined.count + session.joining.count < settings.limits.joinedConversations else {
-            actions.append(.limitHit(.joinedConversations, session))
+            session.peer?.limitHit(.joinedConversations)
             return answer(
                 session, .limit, id: id, "a session joins at most \(settings.limits.joinedConversations) conversations")
         }

@@ -38,7 +38,7 @@ extension Shard {
 
     func sendMembers(of room: Room, to session: Session) {
         guard !room.isOver, let members = room.toldMembers else { return }
-        actions.append(.sendSnapshot(.members(members), to: session))
+        deliver(.members(members), to: CollectionOfOne(session), counting: false)
     }
 
     /// Sends the list before the presence of its new members, so that sessions get no presence of unknown users.

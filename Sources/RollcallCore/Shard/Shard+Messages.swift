@@ -4,21 +4,18 @@ public import RollcallModel
 
 extension Shard {
     /// Handles a valid message from a client.
-    public func received(_ request: ClientRequest, on session: Session, at now: Instant) -> [ShardAction] {
+    public func received(_ request: ClientRequest, on session: Session, at now: Instant) {
         heard(.request(request), on: session, at: now)
-        return take()
     }
 
     /// Handles an invalid message from a client; the session goes on.
-    public func received(_ error: MessageError, on session: Session, at now: Instant) -> [ShardAction] {
+    public func received(_ error: MessageError, on session: Session, at now: Instant) {
         heard(.error(error), on: session, at: now)
-        return take()
     }
 
     /// Handles a text frame that holds no JSON object.
-    public func receivedGarbage(on session: Session, at now: Instant) -> [ShardAction] {
+    public func receivedGarbage(on session: Session, at now: Instant) {
         heard(.garbage, on: session, at: now)
-        return take()
     }
 
     /// Processes a message, or queues it until the session's budgets allow it.
@@ -37,18 +34,19 @@ extension Shard {
 
     /// - Parameter came: when the message arrived, which is before `now` if it had to wait.
     private func handle(_ said: Session.Said, came: Instant, on session: Session, at now: Instant) {
+        session.peer?.took()
         switch (said, session.phase) {
         case (.request(let request), _): handle(request, came: came, on: session, at: now)
-        case (.error(let error), .open): actions.append(.send(.error(error), to: [session]))
+        case (.error(let error), .open): deliver(.error(error), to: session)
         case (.error, .greeting), (.garbage, .greeting), (.garbage, .open): end(session, .badMessage(), at: now)
-        case (_, .authenticating), (_, .inGrace), (_, .ending): break
+        case (_, .inGrace), (_, .ending): break
         }
     }
 
     /// Stops processing a session's messages for now.
     private func hold(_ session: Session) {
         session.held = Session.Held()
-        actions.append(.hold(session))
+        session.peer?.hold()
     }
 
     /// Processes the messages of a welcomed session that waited until its token was checked. Before the welcome, this
@@ -65,7 +63,7 @@ extension Shard {
             guard let held = session.held else { return }
             guard let (said, came) = held.next else {
                 session.held = nil
-                actions.append(.listen(session))
+                session.peer?.listen()
                 return
             }
             guard mayTake(said, on: session, at: now) else { return }
@@ -78,14 +76,12 @@ extension Shard {
         switch (session.phase, request.message) {
         case (.greeting, .hello(let hello)):
             hold(session)
-            session.isUnproven = true
-            session.phase = .authenticating(hello, id: request.id)
-            actions.append(.authenticate(session, token: hello.token, device: hello.device, id: request.id))
+            greeted(hello, id: request.id, on: session, at: now)
         case (.greeting, _), (.open, .hello):
             end(session, .badMessage(), at: now)
         case (.open, let message):
             handle(message, id: request.id, came: came, on: session, at: now)
-        case (.authenticating, _), (.inGrace, _), (.ending, _):
+        case (.inGrace, _), (.ending, _):
             break
         }
     }
@@ -96,8 +92,7 @@ extension Shard {
         switch message {
         case .hello: break
         case .token(let token):
-            let device = session.recorder?.name.device
-            actions.append(.authenticate(session, token: token, device: device, id: id))
+            refresh(token, id: id, on: session, at: now)
         case .state(let state): stateChanged(session, to: state, id: id, at: now)
         case .watch(let users): watch(users, id: id, on: session, at: now)
         case .unwatch(let users): unwatch(users, id: id, on: session)
@@ -109,7 +104,7 @@ extension Shard {
             // Typing ends at its expiry, no matter how long the signal waited.
             guard !typing || now < came + settings.typing.expiry else { return acknowledge(id, to: session) }
             typed(typing, kind, in: conversation, id: id, on: session, at: came)
-        case .ping: actions.append(.send(.pong(time: redis.time(at: now)), to: [session]))
+        case .ping: deliver(.pong(time: redis.time(at: now)), to: session)
         case .goodbye:
             acknowledge(id, to: session)
             end(session, .goodbye, at: now)
@@ -122,7 +117,7 @@ extension Shard {
         guard let user = session.user,
             let next = budgets.charge(said.cost(settings.limits), to: user, at: now)
         else { return true }
-        if session.held == nil { actions.append(.limitHit(.messageRate, session)) }
+        if session.held == nil { session.peer?.limitHit(.messageRate) }
         // Messages are processed in groups: one timer for each would cost more than the message.
         timers.remind(.held(session), at: max(next, now + ShardSettings.slowedPause))
         return false

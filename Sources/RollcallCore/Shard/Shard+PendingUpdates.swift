@@ -13,9 +13,8 @@ extension Shard {
     }
 
     /// Handles that a session's outbound data was flushed, and sends the current state of what it missed.
-    public func caughtUp(_ session: Session, at now: Instant) -> [ShardAction] {
+    public func caughtUp(_ session: Session, at now: Instant) {
         for get in fanOut.caughtUp(session) { ask(for: get.users, id: get.id, on: session, at: now) }
-        return take()
     }
 
     /// Whether one more acknowledgement may wait. There is room for one for each user and each conversation that the
@@ -49,14 +48,11 @@ extension Shard {
         to receivers: [Session]
     ) {
         guard let divided = fanOut.receivers(receivers, of: subject, seen: seen) else {
-            return actions.append(.send(message, to: receivers))
+            return deliver(message, to: receivers)
         }
         tally.conflated += divided.conflated
-        if !divided.skipped.isEmpty {
-            actions.append(.sendSparing(message, to: divided.ready, spared: divided.skipped))
-        } else if !divided.ready.isEmpty {
-            actions.append(.send(message, to: divided.ready))
-        }
+        guard !divided.ready.isEmpty || !divided.skipped.isEmpty else { return }
+        deliver(message, to: divided.ready, sparing: divided.skipped)
     }
 
     /// Sends a piece of the queued state to each session that may be sent more.
@@ -67,7 +63,7 @@ extension Shard {
             }
             guard let piece else { continue }
             send(piece.updates, to: session)
-            if piece.isFull { actions.append(.tellWhenDrained(session)) }
+            if piece.isFull { session.peer?.tellWhenDrained() }
             for id in piece.acks { acknowledge(id, to: session) }
         }
     }
@@ -83,7 +79,8 @@ extension Shard {
                 if isNews(presence, to: update.seen) { presences.append(presence) }
             }
         }
-        if !presences.isEmpty { actions.append(.sendSnapshot(.presence(presences), to: session)) }
+        guard !presences.isEmpty else { return }
+        deliver(.presence(presences), to: CollectionOfOne(session), counting: false)
     }
 
     /// Whether a user's presence differs from what the session saw last.

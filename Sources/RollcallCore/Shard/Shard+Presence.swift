@@ -18,7 +18,7 @@ extension Shard {
     }
 
     /// Handles the records of watched users that were read.
-    package func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
+    package func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) {
         sweepDead(in: snapshot)
         presenceReadFailed(snapshot.unread, isAuthoritative: isAuthoritative)
         for record in snapshot.records {
@@ -28,7 +28,6 @@ extension Shard {
             fanOut.becameKnown(to: watch.snapshotKnown())
             reads.insert(watch, next)
         }
-        return take()
     }
 
     /// Handles a failed read of watched users. They are read again with the next heartbeat, or when Redis is back.
@@ -43,18 +42,17 @@ extension Shard {
     /// is answered with an error.
     package func gotPresence(
         _ snapshot: PresenceSnapshot?, of users: [UserID], for session: Session, id: MessageID?, at now: Instant
-    ) -> [ShardAction] {
+    ) {
         // The session may have ended before the reply.
         session.getting -= Session.weight(ofGetting: users)
         if let snapshot, snapshot.unread.isEmpty, session.isConnected {
             sweepDead(in: snapshot)
             let readings = snapshot.records.map { reading(of: $0, snapshot.standings) }
-            actions.append(
-                .sendSnapshot(.presence(readings.map { got($0, by: session, at: now) }, id: id), to: session))
+            let presences = readings.map { got($0, by: session, at: now) }
+            deliver(.presence(presences, id: id), to: CollectionOfOne(session), counting: false)
         } else {
             answerUnavailable(session, id: id)
         }
-        return take()
     }
 
     /// Returns the presence to show for users that were read, watched or not.
@@ -69,9 +67,8 @@ extension Shard {
     }
 
     /// Sweeps devices of dead incarnations that a read found, which sweepers may have missed.
-    public func metDead(in snapshot: PresenceSnapshot) -> [ShardAction] {
+    public func metDead(in snapshot: PresenceSnapshot) {
         sweepDead(in: snapshot)
-        return take()
     }
 
     func watch(_ users: [UserID], id: MessageID?, on session: Session, at now: Instant) {
@@ -98,7 +95,7 @@ extension Shard {
     /// Whether a session may watch this many more users. If not, answers with an error.
     private func mayWatch(_ added: Int, id: MessageID?, on session: Session) -> Bool {
         guard session.watched.keys.count + added <= settings.limits.watchedUsers else {
-            actions.append(.limitHit(.watchedUsers, session))
+            session.peer?.limitHit(.watchedUsers)
             answer(session, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
             return false
         }
@@ -122,7 +119,7 @@ extension Shard {
     func get(_ users: [UserID], id: MessageID?, on session: Session, at now: Instant) {
         let limit = settings.limits.watchedUsers
         guard session.getting + Session.weight(ofGetting: users) <= limit else {
-            actions.append(.limitHit(.watchedUsers, session))
+            session.peer?.limitHit(.watchedUsers)
             return answer(session, .limit, id: id, "a session gets at most \(limit) users at once")
         }
         session.getting += Session.weight(ofGetting: users)
@@ -133,8 +130,9 @@ extension Shard {
     /// Asks Redis for the users of a `get`.
     func ask(for users: [UserID], id: MessageID?, on session: Session, at now: Instant) {
         guard !redis.answersReads else {
-            let get = StoreRequest.GetPresence(users: users, known: redis.known(at: now), session: session, id: id)
-            return actions.append(.store(.getPresence(get)))
+            return store.presence(of: users, known: redis.known(at: now)) { [self] reply in
+                after { $0.gotPresence(try? reply.get(), of: users, for: session, id: id, at: $1) }
+            }
         }
         session.getting -= Session.weight(ofGetting: users)
         answerUnavailable(session, id: id)
@@ -156,7 +154,7 @@ extension Shard {
         watches.remove(user)
         reads.forget(watch)
         timers.forget(.watch(watch))
-        actions.append(.unsubscribe(.presence(user)))
+        store.unsubscribe(.presence(user))
     }
 
     /// Sends changes of users: the first four changes after a quiet time at once, later ones at most once per
@@ -192,11 +190,11 @@ extension Shard {
     private func sweepDead(in snapshot: PresenceSnapshot) {
         guard !snapshot.standings.isEmpty else { return }
         let dead = snapshot.deadDevices
-        if !dead.isEmpty { actions.append(.sweep(dead)) }
+        if !dead.isEmpty { host.sweep(dead) }
     }
 
     private func openWatch(_ user: UserID) -> Watch {
-        actions.append(.subscribe(.presence(user)))
+        store.subscribe(.presence(user))
         return watches.insert(user) { Watch(user: user, number: $0) }
     }
 }

@@ -4,24 +4,45 @@
 package import RollcallModel
 
 extension Shard {
-    package func listed(_ session: Session, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
+    /// Handles the reply to a session's listing; false if it came too late and had no effect.
+    func listed(
+        _ reply: Result<Bool, StoreFailure>, _ name: SessionName, _ session: Session, under incarnation: Incarnation,
+        at now: Instant
+    ) {
+        switch reply {
         // Here and below: the session may have been dropped before the reply, to limit the number that linger.
-        guard !session.isOver else { return [] }
-        session.recorder?.listed(under: incarnation)
-        advance(session, at: now)
-        return take()
+        case .success(true) where session.isOver: break
+        case .success(true):
+            session.recorder?.listed(under: incarnation)
+            advance(session, at: now)
+        case .success(false):
+            stepFailed(.list(name, under: incarnation), .withoutEffect, for: session, at: now)
+        case .failure(let failure):
+            stepFailed(.list(name, under: incarnation), failure, for: session, at: now)
+        }
     }
 
-    package func unlisted(_ session: Session, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
-        guard !session.isOver else { return [] }
+    func unlist(_ name: SessionName, of session: Session, under incarnation: Incarnation) {
+        store.unlist(name, of: incarnation) { [self] reply in
+            after { shard, now in
+                switch reply {
+                case .success: shard.unlisted(session, under: incarnation, at: now)
+                case .failure(let failure):
+                    shard.stepFailed(.unlist(name, under: incarnation), failure, for: session, at: now)
+                }
+            }
+        }
+    }
+
+    package func unlisted(_ session: Session, under incarnation: Incarnation, at now: Instant) {
+        guard !session.isOver else { return }
         session.recorder?.unlisted(under: incarnation)
         advance(session, at: now)
-        return take()
     }
 
     package func written(
         _ written: DeviceWritten, of write: DeviceWrite, for session: Session, at now: Instant
-    ) -> [ShardAction] {
+    ) {
         var written = written
         // Redis's clock was set forward since the last heartbeat, by more than rounding and drift explain. So the write
         // dated the session too early. The next heartbeat corrects that, and the session is written again.
@@ -31,9 +52,9 @@ extension Shard {
             written.outcome = .expired
         }
         if let previous = written.previous, written.outcome == .written {
-            actions.append(.store(.announceReplaced(write.name, previous: previous)))
+            store.announceReplaced(previous, user: write.name.user, device: write.name.device)
         }
-        guard !session.isOver else { return take() }
+        guard !session.isOver else { return }
         let verdict = session.recorder?.written(written, sequence: write.sequence)
         if written.outcome == .expired { repairs.retryLater(session) }
         switch verdict {
@@ -43,26 +64,24 @@ extension Shard {
         case .goOn, nil: break
         }
         advance(session, at: now)
-        return take()
     }
 
     /// Handles a failed step. The next heartbeat or incarnation retries it. If Redis can hold nothing of the session,
     /// the session is dropped once its device is gone.
     package func stepFailed(
         _ step: DeviceRecorder.Step, _ failure: StoreFailure = .unknown, for session: Session, at now: Instant
-    ) -> [ShardAction] {
+    ) {
         guard !session.isOver else {
             // A dropped session has no retry: its entry goes with the list of the incarnation.
             if case .unlist(_, let list) = step, list == Incarnation(name: redis.workerName) {
                 repairs.leftDevice()
             }
-            return take()
+            return
         }
         session.recorder?.failed(step, failure)
         repairs.retryLater(session)
         listenUnlessRevoked(session, at: now)
         advance(session, at: now)
-        return take()
     }
 
     /// Starts the next step of a session's record, acknowledges written decisions, and removes a finished session.
@@ -86,13 +105,19 @@ extension Shard {
             under: incarnation, until: until, time: time, at: now, isDeferred: isDeferred)
         switch step {
         case .list(let name, let incarnation):
-            let entry = StoreRequest.List.Entry(name: name, session: session)
-            actions.append(.store(.list(.init(sessions: [entry], incarnation: incarnation, until: until))))
+            list(name, of: session, under: incarnation)
         case .write(var write):
             write.reset = redis.eventReset
-            actions.append(.store(.write(.init(write: write, session: session))))
+            store.write(write) { [self, write] reply in
+                after { shard, now in
+                    switch reply {
+                    case .success(let written): shard.written(written, of: write, for: session, at: now)
+                    case .failure(let failure): shard.stepFailed(.write(write), failure, for: session, at: now)
+                    }
+                }
+            }
         case .unlist(let name, let incarnation):
-            actions.append(.store(.unlist(.init(name: name, incarnation: incarnation, session: session))))
+            unlist(name, of: session, under: incarnation)
         case nil: break
         }
     }

@@ -3,12 +3,55 @@
 public import RollcallModel
 
 extension Shard {
+    /// Handles a change of the worker's lease.
+    public func told(_ news: LeaseNews, at now: Instant) {
+        switch news {
+        case .began(let incarnation, let isFirst, let snapshot, let until, let clock):
+            incarnationBegan(incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: now)
+        case .renewed(let incarnation, let snapshot, let until, let clock, let afterGap):
+            leaseRenewed(of: incarnation, snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
+        case .heartbeatsFail: heartbeatsFail(at: now)
+        case .lost: redisLost(at: now)
+        }
+    }
+
+    /// Handles a message to the worker, which may concern a session of this shard.
+    public func noticed(_ notice: WorkerNotice, at now: Instant) {
+        guard let name = notice.session, let session = sessions.named(name) else { return }
+        switch notice {
+        case .replaced: end(session, .replaced, at: now)
+        case .sentAway: end(session, .sentAway, at: now)
+        }
+    }
+
+    /// Handles what was published. What an unreadable change is about is read from Redis.
+    public func heard(_ payload: UnsafeRawBufferPointer, on topic: Topic, at now: Instant) {
+        switch topic {
+        case .typing(let conversation):
+            guard let change: TypingChange = parsed(payload) else { return typingUnreadable(in: conversation) }
+            typingChanged(change, in: conversation, at: now)
+        case .presence(let user):
+            guard let change: PresenceChange = parsed(payload) else { return presenceUnreadable(of: user) }
+            presenceChanged(change, at: now)
+        case .members(let conversation):
+            memberChanged(parsed(payload) ?? .reset, in: conversation, at: now)
+        case .worker:
+            if let notice = WorkerNotice(payload: payload) { host.received(notice) }
+        }
+    }
+
+    private func parsed<Change: JSONReadable>(_ payload: UnsafeRawBufferPointer) -> Change? {
+        let change = try? Change(jsonText: payload)
+        if change == nil { host.couldNotRead(Change.self) }
+        return change
+    }
+
     /// Handles a new incarnation. All sessions are written again under it, and everything shown is read again, because
     /// Redis may have lost data or gone back to an older state.
     package func incarnationBegan(
         _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
         at now: Instant
-    ) -> [ShardAction] {
+    ) {
         let lastBeat = redis.incarnationBegan(
             incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: now)
         repairs.incarnationBegan()
@@ -23,7 +66,6 @@ extension Shard {
             remindOfSettling()
             if let start = redis.weakerStates.start { timers.remind(.weakerStates, at: start) }
         }
-        return take()
     }
 
     /// Handles a heartbeat that renewed the lease and read all others.
@@ -33,7 +75,7 @@ extension Shard {
     package func leaseRenewed(
         of incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool,
         at now: Instant
-    ) -> [ShardAction] {
+    ) {
         let renewal = redis.leaseRenewed(
             of: incarnation, snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
         if renewal.endsOutage { remindOfSettling() }
@@ -52,22 +94,20 @@ extension Shard {
             }
         }
         retryStops(at: now)
-        if repairs.takeNeedsSweep() { actions.append(.assertAnew(.sessionsDropped)) }
+        if repairs.takeNeedsSweep() { host.assertAnew(.sessionsDropped) }
         retryRoomReads()
         continueAudit(at: now)
-        return take()
     }
 
     /// Handles that Redis is unreachable or the lease may be lost: nothing can be written until the next incarnation.
-    package func redisLost(at now: Instant) -> [ShardAction] {
+    package func redisLost(at now: Instant) {
         redis.lost()
         for session in sessions.all { listen(to: session, at: now) }
-        return take()
     }
 
     /// Handles that two heartbeats in a row have failed. Nothing is written until one succeeds. Reads go on under the rules
     /// of an outage: no worker may be able to renew its lease, so an expired lease does not mean that a worker is dead.
-    package func heartbeatsFail(at now: Instant) -> [ShardAction] {
+    package func heartbeatsFail(at now: Instant) {
         let (isNew, wasAway) = redis.heartbeatsFail(at: now)
         if wasAway { readAllAgain(authoritatively: false) }
         if isNew {
@@ -76,7 +116,6 @@ extension Shard {
         }
         reads.retryFailed()
         retryRoomReads()
-        return take()
     }
 
     /// Handles the loss of the connection that receives changes. What is shown stays as it is until each channel is
@@ -100,7 +139,7 @@ extension Shard {
     }
 
     /// Handles the confirmation of a channel: a read that starts now misses nothing.
-    public func subscribed(_ topic: Topic, at now: Instant) -> [ShardAction] {
+    public func subscribed(_ topic: Topic, at now: Instant) {
         switch topic {
         case .presence(let user):
             guard let watch = watches[user] else { break }
@@ -111,7 +150,6 @@ extension Shard {
         case .worker:
             break
         }
-        return take()
     }
 
     /// Reads everything authoritatively once the last outage has settled.
@@ -174,16 +212,21 @@ extension Shard {
     private func askForReads(of users: [UserID], isAuthoritative: Bool, known: KnownWorkers) {
         for start in stride(from: 0, to: users.count, by: settings.bounds.readBatch) {
             let batch = Array(users[start..<min(start + settings.bounds.readBatch, users.count)])
-            let read = StoreRequest.ReadPresence(batch, isAuthoritative: isAuthoritative, known: known)
-            actions.append(.store(.readPresence(read)))
+            store.presence(of: batch, known: known) { [self] reply in
+                after { shard, _ in
+                    switch reply {
+                    case .success(let snapshot): shard.presenceRead(snapshot, isAuthoritative: isAuthoritative)
+                    case .failure: shard.presenceReadFailed(batch, isAuthoritative: isAuthoritative)
+                    }
+                }
+            }
         }
     }
 
     private func retryStops(at now: Instant) {
         guard redis.takesWrites else { return }
         for stop in repairs.stops.takeFailed(at: redis.time(at: now)) {
-            repairs.stops.sent(stop)
-            actions.append(.store(.stopTyping(.init(stop: stop))))
+            send(stop: stop)
         }
     }
 }

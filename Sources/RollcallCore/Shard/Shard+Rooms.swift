@@ -18,8 +18,8 @@ extension Shard {
     /// Handles a published member change: added, renamed, removed, or all replaced.
     package func memberChanged(
         _ change: MemberChange, in conversation: ConversationID, at now: Instant
-    ) -> [ShardAction] {
-        guard let room = rooms[conversation] else { return [] }
+    ) {
+        guard let room = rooms[conversation] else { return }
         switch change {
         case .member(let user, let name, let count):
             room.memberChanged(user, to: name, count: count)
@@ -32,14 +32,13 @@ extension Shard {
         }
         fanOut.typing.insert(room)
         fanOut.members.insert(room)
-        return take()
     }
 
     /// Handles the result of a conversation read.
     func roomRead(
         _ read: RoomRead, _ snapshot: RoomSnapshot, for room: Room, at now: Instant
-    ) -> [ShardAction] {
-        guard !room.isOver else { return [] }
+    ) {
+        guard !room.isOver else { return }
         room.ended(read, with: snapshot, mostMembers: settings.limits.watchedUsers, clock: redis.clock, at: now)
         // No session here has been sent anything yet: new sessions get the snapshot and its repeats.
         if read.withTyping, room.sessions.isEmpty { noteTold(room.typists.typists, in: room, toAll: true, at: now) }
@@ -54,11 +53,10 @@ extension Shard {
             }
             admitWaiting(zip(all, mayJoin).filter(\.1).map(\.0), to: room, at: now)
             putOut(zip(all, mayJoin).filter { !$1 }.map(\.0), of: room)
-            guard !room.isOver else { return take() }
+            guard !room.isOver else { return }
         }
         readForWaiting(room)
         fanOut.typing.insert(room)
-        return take()
     }
 
     /// Handles a failed read of a conversation; the next heartbeat retries it.
@@ -112,13 +110,13 @@ extension Shard {
         let room = rooms.insert(conversation) {
             Room(conversation: conversation, number: $0, settings: settings.typing)
         }
-        for topic in room.topics { actions.append(.subscribe(topic)) }
+        for topic in room.topics { store.subscribe(topic) }
         return room
     }
 
     func closeIfDeserted(_ room: Room) {
         guard room.isDeserted, !room.isOver else { return }
-        for topic in room.topics { actions.append(.unsubscribe(topic)) }
+        for topic in room.topics { store.unsubscribe(topic) }
         fanOut.typistCount -= room.told.count
         room.ended()
         rooms.remove(room.conversation)
@@ -126,7 +124,12 @@ extension Shard {
 
     func read(_ read: RoomRead, for room: Room) {
         room.began(read)
-        actions.append(.store(.readRoom(.init(read: read, room: room))))
+        store.room(read) { [self] reply in
+            after { shard, now in
+                guard case .success(let snapshot) = reply else { return shard.roomReadFailed(read, for: room) }
+                shard.roomRead(read, snapshot, for: room, at: now)
+            }
+        }
     }
 
     /// Handles sessions that may not be in the conversation, or no longer: refuses those that wait, notifies the others
@@ -141,7 +144,7 @@ extension Shard {
             fanOut.cancel(.room(room), for: session)
             sendDueAcks(to: session)
         }
-        actions.append(.send(.removed(room.conversation), to: removed))
+        deliver(.removed(room.conversation), to: removed)
         for session in removed {
             stopTyping(session, in: room)
             session.left(room)

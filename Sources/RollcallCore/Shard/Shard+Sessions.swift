@@ -1,52 +1,59 @@
 // Sessions: from the connection and the hello to the last write for the device.
 
-public import RollcallModel
+internal import RollcallModel
 
 extension Shard {
     /// Handles a new connection.
-    public func connected(at now: Instant) -> Session {
-        let session = sessions.connected(at: now)
+    public func connected(_ peer: any Peer) -> Session {
+        let session = sessions.connected(peer, at: host.now)
         remindOfEnd(session)
+        wakeInTime()
         return session
     }
 
-    /// Handles a token that was verified for this user and device.
-    ///
-    /// - Parameters:
-    ///   - lifetime: how long the token is valid; the session ends with it. `nil` for no limit.
-    ///   - issued: when the token was issued, which decides whether a revocation applies; `nil` if none can apply.
-    ///   - right: which conversations without members it opens; `nil` if it does not say it.
-    public func authenticated(
-        _ session: Session, user: UserID, device: DeviceID, lifetime: Duration? = nil, issued: Timestamp? = nil,
-        right: JoinRight? = nil, id: MessageID?, at now: Instant
-    ) -> [ShardAction] {
-        let right = right ?? settings.join
-        switch session.phase {
-        case .authenticating(let hello, let id):
-            tokenLasts(lifetime, for: session, at: now)
-            session.right = right
-            let name = SessionName(user: user, device: device, session: sessions.newID())
-            let recorder = DeviceRecorder(name: name, opened: session.connected, issued: issued)
+    /// Handles the hello of a new session.
+    func greeted(_ hello: ClientMessage.Hello, id: MessageID?, on session: Session, at now: Instant) {
+        guard let peer = session.peer else { return }
+        do throws(ProofRefusal) {
+            let proof = try peer.prove(hello.token, device: hello.device)
+            tokenLasts(proof.lifetime, for: session, at: now)
+            session.isUnproven = true
+            session.right = proof.right ?? settings.join
+            let name = SessionName(user: proof.user, device: proof.device, session: sessions.newID())
+            let recorder = DeviceRecorder(name: name, opened: session.connected, issued: proof.issued)
             // A device that reconnects has no fresh burst of changes.
-            let others = sessions.of(user).filter { $0.recorder?.name.device == device }
+            let others = sessions.of(proof.user).filter { $0.recorder?.name.device == proof.device }
             if let other = others.first { session.statePace = other.statePace }
             welcome(session, recorder, hello: hello, id: id, at: now)
-        case .open where session.recorder?.name.user == user && session.recorder?.name.device == device:
+        } catch {
+            end(session, error.end, at: now)
+        }
+    }
+
+    /// Handles a fresh token of an open session. If it is not accepted, the session goes on with its present token until
+    /// that expires.
+    func refresh(_ token: ByteString, id: MessageID?, on session: Session, at now: Instant) {
+        guard let peer = session.peer, let recorder = session.recorder else { return }
+        do throws(ProofRefusal) {
+            let proof = try peer.prove(token, device: recorder.name.device)
+            guard recorder.name.user == proof.user, recorder.name.device == proof.device else {
+                return end(session, .badToken(because: "the token is for another user or device"), at: now)
+            }
             // An older token does not shorten the lifetime, and must not extend it if it is revoked. Nor does it open
             // what a later one has closed.
-            if session.recorder?.isOlder(issued) != true {
-                tokenLasts(lifetime, for: session, at: now)
-                session.right = right
-                rightNarrowed(of: session, user: user)
+            if !recorder.isOlder(proof.issued) {
+                tokenLasts(proof.lifetime, for: session, at: now)
+                session.right = proof.right ?? settings.join
+                rightNarrowed(of: session, user: proof.user)
             }
-            session.recorder?.refreshed(issued: issued)
+            session.recorder?.refreshed(issued: proof.issued)
             acknowledge(id, to: session)
-        case .open:
-            end(session, .badToken(because: "the token is for another user or device"), at: now)
-        case .greeting, .inGrace, .ending:
-            break
+        } catch {
+            guard !error.endsWelcomed else { return end(session, error.end, at: now) }
+            answer(
+                session, error.end.code.mayReconnect ? .unavailable : .badRequest, id: id,
+                "the token is not accepted: \(error.end.sentence)")
         }
-        return take()
     }
 
     private func tokenLasts(_ lifetime: Duration?, for session: Session, at now: Instant) {
@@ -54,44 +61,14 @@ extension Shard {
         if let lifetime { timers.remind(.session(session), at: now + lifetime) }
     }
 
-    /// Ends a session whose token is not valid, or for which there is no room.
-    public func refused(_ session: Session, _ end: SessionEnd, at now: Instant) -> [ShardAction] {
-        if session.isConnected { self.end(session, end, at: now) }
-        return take()
-    }
-
-    /// Handles a token that is not accepted, or cannot be verified now. A session without a welcome ends. An open session
-    /// continues with its present token until that expires.
-    public func tokenRefused(_ session: Session, _ end: SessionEnd, id: MessageID?, at now: Instant) -> [ShardAction] {
-        guard case .open = session.phase else { return refused(session, end, at: now) }
-        answer(
-            session, end.code.mayReconnect ? .unavailable : .badRequest, id: id,
-            "the token is not accepted: \(end.sentence)")
-        return take()
-    }
-
     /// Handles the end of a connection for any reason but a goodbye.
     ///
     /// - Parameter silence: the time since the last received byte, which is when the device was last known to be
     ///   present.
-    public func disconnected(_ session: Session, silence: Duration, at now: Instant) -> [ShardAction] {
-        guard session.isConnected else { return [] }
+    public func disconnected(_ session: Session, silence: Duration, at now: Instant) {
+        guard session.isConnected else { return }
+        session.peer = nil
         connectionEnded(session, lost: redis.time(at: now).advanced(by: .zero - silence), at: now)
-        return take()
-    }
-
-    /// Handles that another session holds the device now, on another worker or on this one.
-    package func replaced(_ name: SessionName, at now: Instant) -> [ShardAction] {
-        guard let session = sessions.named(name) else { return [] }
-        end(session, .replaced, at: now)
-        return take()
-    }
-
-    /// Ends a session at an operator's request.
-    package func sentAway(_ name: SessionName, at now: Instant) -> [ShardAction] {
-        guard let session = sessions.named(name) else { return [] }
-        end(session, .sentAway, at: now)
-        return take()
     }
 
     /// Handles a session's deadline: a late hello, the end of its grace period, its token's expiry, or its moment to
@@ -99,7 +76,7 @@ extension Shard {
     func sessionDue(_ session: Session, at now: Instant) {
         guard !session.isOver else { return }
         switch session.phase {
-        case .greeting, .authenticating, .open:
+        case .greeting, .open:
             connectionDue(session, at: now)
         case .inGrace(let until):
             guard now >= until else {
@@ -118,7 +95,7 @@ extension Shard {
         } else if let leaves = session.leaves, now >= leaves {
             end(session, .draining(to: sessions.drawDestination()), at: now)
         } else if session.phase != .open, now >= session.connected + settings.hello {
-            actions.append(.limitHit(.hello, session))
+            session.peer?.limitHit(.hello)
             end(session, .late, at: now)
         } else {
             remindOfEnd(session)
@@ -133,10 +110,11 @@ extension Shard {
     }
 
     /// Ends a session: tells the client what ``SessionEnd`` says, closes, and does with the device what it says.
-    func end(_ session: Session, _ end: SessionEnd, at now: Instant) {
+    package func end(_ session: Session, _ end: SessionEnd, at now: Instant) {
         if session.isConnected {
-            if let farewell = end.farewell { actions.append(.send(.goodbye(farewell), to: [session])) }
-            actions.append(.close(session, end))
+            if let farewell = end.farewell { deliver(.goodbye(farewell), to: session) }
+            session.peer?.close(end)
+            session.peer = nil
         }
         switch end.device {
         case .keepsPresence:
@@ -211,8 +189,7 @@ extension Shard {
             if recorder.mayLeaveDevice {
                 repairs.leftDevice()
             } else if let list = recorder.listToLeave {
-                let unlist = StoreRequest.Unlist(name: recorder.name, incarnation: list, session: oldest)
-                actions.append(.store(.unlist(unlist)))
+                unlist(recorder.name, of: oldest, under: list)
             }
             tally.lingeringDropped += 1
             forget(oldest)
@@ -240,7 +217,7 @@ extension Shard {
             typing: .init(
                 expiry: settings.typing.expiry.milliseconds, throttle: settings.typing.throttle.milliseconds),
             limits: settings.limits, join: session.right)
-        actions.append(.send(.welcome(welcome), to: [session]))
+        deliver(.welcome(welcome), to: session)
         advance(session, at: now)
         // The reply to the first write reports a revocation.
         if recorder.needsNoToken || !redis.takesWrites { listenUnlessRevoked(session, at: now) }
@@ -254,7 +231,6 @@ extension Shard {
             return listen(to: session, at: now)
         }
         let session = AuditedSession(session: session, name: recorder.name, sequence: recorder.sequence)
-        let incarnation = Incarnation(name: redis.workerName)
-        actions.append(.store(.audit(.init(sessions: [session], incarnation: incarnation))))
+        audit([session], under: Incarnation(name: redis.workerName))
     }
 }

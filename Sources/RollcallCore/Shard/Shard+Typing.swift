@@ -6,7 +6,7 @@ extension Shard {
     /// Handles Redis's reply to a typing signal.
     package func typingSignalled(
         _ outcome: TypingOutcome, _ signal: TypingSignal, for session: Session, id: MessageID?
-    ) -> [ShardAction] {
+    ) {
         switch outcome {
         case .typing:
             tally.typingPublished += 1
@@ -20,7 +20,6 @@ extension Shard {
             if let room { session.refused(in: room) }
             answer(session, .notAMember, id: id, notAMember(of: room))
         }
-        return take()
     }
 
     /// Stops a signal that took effect after its own stop, which is possible if Redis did not know the signal's script or
@@ -28,29 +27,38 @@ extension Shard {
     private func stopAgain(_ signal: TypingSignal, of session: Session) {
         let isTyping = session.senders.contains { $0.conversation == signal.conversation && $0.typing.isSignalled }
         guard !isTyping, !repairs.stops.contains(signal) else { return }
-        repairs.stops.sent(signal)
-        actions.append(.store(.stopTyping(.init(stop: signal))))
+        send(stop: signal)
+    }
+
+    /// Asks Redis to end a device's typing.
+    func send(stop: TypingSignal) {
+        repairs.stops.sent(stop)
+        store.stopTyping(stop) { [self] reply in
+            after { shard, now in
+                switch reply {
+                case .success: shard.typingStopped(stop)
+                case .failure: shard.stopFailed(stop, at: now)
+                }
+            }
+        }
     }
 
     /// Handles a stop that was published, or came too late to change anything.
-    package func typingStopped(_ stop: TypingSignal) -> [ShardAction] {
+    package func typingStopped(_ stop: TypingSignal) {
         tally.typingPublished += 1
         for waiting in repairs.stops.published(stop) { acknowledge(waiting.id, to: waiting.session) }
-        return take()
     }
 
     /// Handles a typing signal that did not reach Redis. It is not retried: the user's next keystrokes cause another.
-    package func signalFailed(for session: Session, id: MessageID?) -> [ShardAction] {
+    package func signalFailed(for session: Session, id: MessageID?) {
         if let id { answerUnavailable(session, id: id) }
-        return take()
     }
 
     /// Handles a stop that did not reach Redis. It is retried until its expiry.
-    package func stopFailed(_ stop: TypingSignal, at now: Instant) -> [ShardAction] {
+    package func stopFailed(_ stop: TypingSignal, at now: Instant) {
         for waiting in repairs.stops.failed(stop, at: redis.time(at: now)) {
             answerUnavailable(waiting.session, id: waiting.id)
         }
-        return take()
     }
 
     func typed(
@@ -120,13 +128,18 @@ extension Shard {
         case .signal(let expiry, let kind):
             let signal = TypingSignal(
                 user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind)
-            let isOpen = session.right.opens(conversation)
-            actions.append(.store(.signalTyping(.init(signal: signal, isOpen: isOpen, session: session, id: id))))
+            store.signalTyping(signal, isOpen: session.right.opens(conversation)) { [self] reply in
+                after { shard, _ in
+                    switch reply {
+                    case .success(let outcome): shard.typingSignalled(outcome, signal, for: session, id: id)
+                    case .failure: shard.signalFailed(for: session, id: id)
+                    }
+                }
+            }
         case .stop(let expiry, let kind):
             let stop = TypingSignal(
                 user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind)
-            repairs.stops.sent(stop)
-            actions.append(.store(.stopTyping(.init(stop: stop))))
+            send(stop: stop)
         }
     }
 

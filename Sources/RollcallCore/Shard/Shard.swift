@@ -1,13 +1,16 @@
-// The decisions of one event loop of a worker. Events go in with the time at which they happened; actions come out, to
-// be carried out in order. A shard does no I/O and reads no clock, so a test, or a simulation of many workers, can
-// drive it exactly as a worker does.
+// The decisions of one event loop of a worker. A shard does no I/O and reads no clock: it asks its store, tells its peers and
+// has its host wake it. So a test, or a simulation of many workers, can drive it exactly as a worker does.
 
 public import RollcallModel
 
-/// The state and decisions of one shard: its sessions, the rooms they have joined, and the users they watch.
+/// Something that happens to a shard, at a moment.
+public typealias ShardEvent = (_ shard: Shard, _ now: Instant) -> Void
+
+/// The state and decisions of one shard: its sessions, the rooms they have joined, and the users they watch. Used on one
+/// thread only, its host's.
 ///
-/// After each event, the caller carries out the returned actions. At the end of each event-loop tick, it calls
-/// ``tickEnded(at:)``, which combines changes into fewer messages and reads, and carries out those actions too.
+/// All that happens is an event of its own: ``after(_:)``. At the end of each event-loop tick, the host calls ``endTick()``,
+/// which combines changes into fewer messages and reads.
 public final class Shard {
     enum Reminder: Hashable {
         case session(Session)
@@ -25,6 +28,16 @@ public final class Shard {
         case weakerStates
     }
 
+    /// Set before the first event.
+    public unowned var host: (any Host)!
+    private let directStore: any PresenceStore
+    /// Sessions to list with one request; see ``list(_:of:under:)``.
+    private var unlisted: [(name: SessionName, session: Session)] = []
+    private var isInEvent = false
+    private var endsTickSoon = false
+    private var wakesAt: Instant?
+    private var deliveries = 0
+
     let settings: ShardSettings
     var redis: RedisState
     var sessions: SessionTable
@@ -37,7 +50,6 @@ public final class Shard {
     var fanOut = FanOut()
     var budgets: UserBudgets
     var timers = Timers<Reminder>()
-    var actions: [ShardAction] = []
     /// Counters of what has happened so far.
     public internal(set) var tally = ShardTally()
 
@@ -45,10 +57,12 @@ public final class Shard {
     ///   - worker: the worker's name in `welcome` before it holds a lease.
     ///   - clock: the estimate of Redis time before the first heartbeat.
     public init(
-        settings: ShardSettings, worker: String, random: some RandomNumberGenerator & Sendable,
+        settings: ShardSettings, worker: String, store: any PresenceStore,
+        random: some RandomNumberGenerator & Sendable,
         clock: RedisClock = RedisClock(time: Timestamp(milliseconds: 0), sent: Instant(nanoseconds: 0))
     ) {
         self.settings = settings
+        directStore = store
         sessions = SessionTable(random: random)
         redis = RedisState(worker: worker, clock: clock, settings)
         budgets = UserBudgets(settings.limits)
@@ -84,16 +98,12 @@ public final class Shard {
     /// When ``timePassed(at:)`` next has something to do.
     public var nextDeadline: Instant? { timers.next }
 
-    func take() -> [ShardAction] {
-        defer { actions = [] }
-        return actions
-    }
-
     /// Returns the current Redis time, estimated from the last heartbeat.
     public func redisTime(at now: Instant) -> Timestamp { redis.time(at: now) }
 
-    /// Handles elapsed time: carries out everything that is due.
-    public func timePassed(at now: Instant) -> [ShardAction] {
+    /// Handles elapsed time: does everything that is due.
+    public func timePassed(at now: Instant) {
+        wakesAt = nil
         while let reminder = timers.popDue(at: now) {
             switch reminder {
             case .session(let session): sessionDue(session, at: now)
@@ -107,33 +117,120 @@ public final class Shard {
             case .weakerStates: writeWeakerStates(at: now)
             }
         }
-        return take()
-    }
-
-    /// Ends an event-loop tick: sends the changes of this tick together, and requests reads in batches. While
-    /// ``hasMoreToTell`` is true, the next tick should follow as soon as the messages of this one are flushed.
-    public func tickEnded(at now: Instant) -> [ShardAction] {
-        sendTyping(at: now)
-        sendMemberChanges(at: now)
-        sendPresence(at: now)
-        sendPendingUpdates()
-        askForReads(at: now)
-        readUnclearRooms()
-        return take()
     }
 
     /// Whether more changes wait than one tick sends.
     public var hasMoreToTell: Bool {
         fanOut.hasChanges
     }
+}
+
+// MARK: Events
+
+extension Shard {
+    /// Lets an event happen. Events of peers, replies and whatever else happens must not come inside another.
+    public func after(_ event: ShardEvent) {
+        happens { event(self, $0) }
+        endTickSoon()
+    }
+
+    /// Ends an event-loop tick: sends the changes of this tick together, and requests reads in batches. If there is more to
+    /// tell, the next tick follows as soon as the messages of this one are flushed.
+    public func endTick() {
+        endsTickSoon = false
+        happens { now in
+            sendTyping(at: now)
+            sendMemberChanges(at: now)
+            sendPresence(at: now)
+            sendPendingUpdates()
+            askForReads(at: now)
+            readUnclearRooms()
+        }
+        if hasMoreToTell { endTickSoon() }
+    }
+
+    private func happens(_ event: (Instant) -> Void) {
+        assert(!isInEvent, "an event comes inside another")
+        isInEvent = true
+        event(host.now)
+        sendLists()
+        isInEvent = false
+        wakeInTime()
+    }
+
+    private func endTickSoon() {
+        guard !endsTickSoon else { return }
+        endsTickSoon = true
+        host.endTickSoon()
+    }
+
+    /// Has the host wake the shard when it next has something to do.
+    func wakeInTime() {
+        guard let next = timers.next else { return }
+        if let wakesAt, wakesAt <= next { return }
+        wakesAt = next
+        host.wake(at: next)
+    }
+}
+
+// MARK: Redis and the sessions
+
+extension Shard {
+    /// Redis. What waits to be listed is asked for first, so that requests keep their order.
+    var store: any PresenceStore {
+        sendLists()
+        return directStore
+    }
+
+    /// Puts a session on an incarnation's list. Sessions that are listed one after the other, as after an outage, are listed
+    /// with one request.
+    func list(_ name: SessionName, of session: Session, under incarnation: Incarnation) {
+        unlisted.append((name, session))
+        if unlisted.count == ShardSettings.listBatch { sendLists() }
+    }
+
+    private func sendLists() {
+        guard !unlisted.isEmpty, let (incarnation, until) = redis.held else { return }
+        let sessions = unlisted
+        unlisted = []
+        directStore.list(sessions.map(\.name), of: incarnation, until: until) { [self] reply in
+            after { shard, now in
+                for (name, session) in sessions {
+                    shard.listed(reply, name, session, under: incarnation, at: now)
+                }
+            }
+        }
+    }
+
+    func deliver(_ message: ServerMessage, to session: Session) {
+        deliver(message, to: CollectionOfOne(session))
+    }
+
+    /// Sends a message, which is encoded once for all of these sessions.
+    ///
+    /// - Parameters:
+    ///   - spared: sessions that are behind, and get a newer state later. For slow-reader limits, the message counts as if it
+    ///     were queued for them.
+    ///   - counting: whether it counts towards slow-reader limits.
+    func deliver(
+        _ message: ServerMessage, to sessions: some Collection<Session>, sparing spared: [Session] = [],
+        counting: Bool = true
+    ) {
+        deliveries += 1
+        let delivery = Delivery(message: message, number: deliveries)
+        var receivers = 0
+        for session in sessions where session.peer?.send(delivery, counting: counting) == true { receivers += 1 }
+        for session in spared { session.peer?.spare(delivery) }
+        tally.delivered(message, to: receivers, of: sessions.count)
+    }
 
     func acknowledge(_ id: MessageID?, to session: Session) {
         guard let id, session.isConnected else { return }
-        actions.append(.send(.ack(id), to: [session]))
+        deliver(.ack(id), to: session)
     }
 
     func answer(_ session: Session, _ code: MessageError.Code, id: MessageID?, _ message: String) {
         guard session.isConnected else { return }
-        actions.append(.send(.error(MessageError(code: code, id: id, message: message)), to: [session]))
+        deliver(.error(MessageError(code: code, id: id, message: message)), to: session)
     }
 }

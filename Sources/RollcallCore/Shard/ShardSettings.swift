@@ -81,4 +81,6 @@ public struct ShardSettings: Hashable, Sendable {
     static let slowedPause = Duration.milliseconds(100)
     /// The most messages of a session that wait to be processed. The edge reads fewer while the session is held.
     static let heldMessages = 8192
+    /// The most sessions that one request lists.
+    static let listBatch = 1000
 }

@@ -5,6 +5,10 @@ package import RollcallModel
 
 /// What a shard has done since it started. The numbers only grow.
 public struct ShardTally: Hashable, Sendable {
+    /// Messages sent to connections.
+    package private(set) var sent = Counts<MessageKind>()
+    /// Messages to connections that had ended.
+    package private(set) var dropped = 0
     /// Typing signals from clients, including stops.
     public internal(set) var typingSignals = 0
     /// Starts and renewals that the throttle deferred.
@@ -25,6 +29,11 @@ public struct ShardTally: Hashable, Sendable {
     /// Sessions without a connection that were dropped because there were too many.
     public internal(set) var lingeringDropped = 0
 
+    mutating func delivered(_ message: ServerMessage, to receivers: Int, of all: Int) {
+        sent.count(MessageKind(message), times: receivers)
+        dropped += all - receivers
+    }
+
     mutating func typingDelivered(_ change: Timestamp, at time: Timestamp) {
         typingDeliveries.record(time.since(change))
     }
@@ -32,6 +41,8 @@ public struct ShardTally: Hashable, Sendable {
 
 // Current values.
 extension Shard {
+    /// Sessions that have a connection, welcomed or not.
+    public var connectionCount: Int { sessions.count - sessions.lingeringCount }
     /// Sessions that have ended or are in their grace period, and whose records are not settled yet.
     public var lingeringSessionCount: Int { sessions.lingeringCount }
     /// Conversations that sessions here have joined, or are joining.
@@ -53,4 +64,24 @@ extension Shard {
     public var untoldCount: Int { fanOut.changeCount }
     /// Sessions whose last decision is not in Redis because the last attempt failed.
     public var unwrittenCount: Int { repairs.blockedCount }
+}
+
+/// The type of a message to a client: values of a metric label.
+public enum MessageKind: String, CaseIterable, Sendable {
+    case welcome, presence, typing, members, removed, pong, ack, error, goodbye
+
+    init(_ message: ServerMessage) {
+        self =
+            switch message {
+            case .welcome: .welcome
+            case .presence: .presence
+            case .typing: .typing
+            case .members: .members
+            case .removed: .removed
+            case .pong: .pong
+            case .ack: .ack
+            case .error: .error
+            case .goodbye: .goodbye
+            }
+    }
 }

@@ -4,6 +4,7 @@
 import Logging
 import NIOCore
 import NIOHTTP1
+import RollcallCore
 import RollcallListener
 import RollcallModel
 import RollcallShards

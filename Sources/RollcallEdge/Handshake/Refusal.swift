@@ -2,6 +2,7 @@
 
 import NIOCore
 import NIOHTTP1
+import RollcallCore
 import RollcallShards
 
 /// Why a request does not become a WebSocket: an HTTP status and an explanation.

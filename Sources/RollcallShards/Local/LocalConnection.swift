@@ -17,9 +17,8 @@ package protocol LocalListener: AnyObject {
 /// A connection within the process. Use on its event loop only.
 package final class LocalConnection {
     /// The session's user, named by this process.
-    package let user: UserID?
-    /// Used by the shard to find the session.
-    package var slot: Int32 = -1
+    private let user: UserID
+    private var session: Session?
 
     private let driver: ShardDriver
     private weak var listener: (any LocalListener)?
@@ -37,34 +36,44 @@ package final class LocalConnection {
         self.onEnd = onEnd
     }
 
+    func connect() {
+        session = driver.shard.connected(self)
+    }
+
     /// Sends a request to the node.
     package func say(_ request: ClientRequest) {
-        if !isOver { driver.received(request, from: self) }
+        guard !isOver, let session else { return }
+        driver.shard.after { $0.received(request, on: session, at: $1) }
     }
 
     /// Ends the connection without a goodbye, like a network failure. The listener gets no more calls.
     package func hangUp() {
-        guard !isOver else { return }
+        guard !isOver, let session else { return }
         over()
-        driver.disconnected(peer: self, silence: .zero)
+        driver.shard.after { $0.disconnected(session, silence: .zero, at: $1) }
     }
 }
 
 // The shard's side.
 extension LocalConnection: Peer {
+    package func prove(_ token: ByteString, device: DeviceID?) throws(ProofRefusal) -> Proof {
+        do throws(AuthenticationError) {
+            return Proof(user: user, device: try Identity.device(device))
+        } catch {
+            throw ProofRefusal(error.end, endsWelcomed: false)
+        }
+    }
+
     /// - Returns: `false` if it was dropped.
-    package func send(_ dispatch: inout Dispatch, counting: Bool) -> Bool {
+    package func send(_ delivery: Delivery, counting: Bool) -> Bool {
         guard !isOver else { return false }
-        waiting.append(dispatch.message)
+        waiting.append(delivery.message)
         deliverSoon()
         return true
     }
 
     /// Nothing is skipped: a session of this process is never behind.
-    package func spare(_ dispatch: inout Dispatch) {}
-
-    /// Sessions of this process are not counted.
-    package func takeSeat() -> Bool { true }
+    package func spare(_ delivery: Delivery) {}
 
     /// Messages from this process may still wait in the shard.
     package func hold() {}
@@ -103,12 +112,14 @@ extension LocalConnection: Peer {
             listener?.ended(closed)
         } else if awaitsDrain {
             awaitsDrain = false
-            driver.drained(peer: self)
+            guard let session else { return }
+            driver.shard.after { $0.caughtUp(session, at: $1) }
         }
     }
 
     private func over() {
         isOver = true
+        session = nil
         waiting = []
         onEnd()
     }

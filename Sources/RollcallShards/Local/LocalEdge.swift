@@ -41,7 +41,7 @@ package final class LocalEdge: Sendable {
         let connection = LocalConnection(of: user, to: driver, listener: listener) { [state] in
             state.withLockedValue { $0.connections -= 1 }
         }
-        driver.connected(peer: connection)
+        connection.connect()
         return connection
     }
 }

@@ -37,12 +37,12 @@ struct ShardTapes {
     }
 
     mutating func report(_ driver: ShardDriver) {
-        gauge(driver.shell.shard, connections: driver.tally.connections)
-        count(driver.shell.shard)
-        sent.reach(driver.tally.sent)
-        dropped.reach(driver.tally.dropped)
-        publishing.reach(driver.tally.publishing)
-        delivery.reach(driver.shell.shard.tally.typingDeliveries)
+        gauge(driver.shard)
+        count(driver.shard)
+        sent.reach(driver.shard.tally.sent)
+        dropped.reach(driver.shard.tally.dropped)
+        publishing.reach(driver.redis.publishing)
+        delivery.reach(driver.shard.tally.typingDeliveries)
     }
 
     /// Sets the gauges of a stopped shard to zero.
@@ -58,8 +58,8 @@ struct ShardTapes {
         untold.stand(at: 0)
     }
 
-    private mutating func gauge(_ shard: borrowing Shard, connections count: Int) {
-        connections.stand(at: count)
+    private mutating func gauge(_ shard: borrowing Shard) {
+        connections.stand(at: shard.connectionCount)
         sessions.stand(at: shard.openSessionCount)
         lingering.stand(at: shard.lingeringSessionCount)
         behind.stand(at: shard.backlogCount)

@@ -7,7 +7,7 @@ internal import RollcallRedis
 
 extension Node: NodeAccess {
     package func presence(of users: [UserID]) async throws -> [Presence] {
-        let known = try await first { $0.shell.shard.known(at: $0.now) }
+        let known = try await first { $0.shard.known(at: $0.now) }
         let snapshot = try await ask { store, reply in store.presence(of: users, known: known, reply: reply) }
         let presences = try await first { $0.presences(in: snapshot) }
         guard snapshot.unread.isEmpty else { throw Unavailable() }
@@ -93,7 +93,7 @@ extension Node {
 
     /// By the worker's estimate.
     package func redisTime() async throws -> Timestamp {
-        try await first { $0.shell.shard.redisTime(at: $0.now) }
+        try await first { $0.shard.redisTime(at: $0.now) }
     }
 
     /// How long a caller waits who wants to know whether to push.
@@ -111,7 +111,7 @@ extension Node {
     private func knownReach(of users: [UserID]) async throws -> [Reach] {
         // Names no worker as alive: each device is needed, and not only a count of them.
         let (known, time) = try await first { driver in
-            let shard = driver.shell.shard
+            let shard = driver.shard
             return (KnownWorkers(own: shard.known(at: driver.now).own), shard.redisTime(at: driver.now))
         }
         let snapshot = try await ask { store, reply in store.presence(of: users, known: known, reply: reply) }
@@ -125,7 +125,7 @@ extension Node {
 extension ShardDriver {
     /// Returns the visible presence of these users.
     fileprivate func presences(in snapshot: PresenceSnapshot) -> [Presence] {
-        after { shard, _ in shard.metDead(in: snapshot) }
-        return shell.shard.presences(in: snapshot)
+        shard.after { shard, _ in shard.metDead(in: snapshot) }
+        return shard.presences(in: snapshot)
     }
 }

@@ -12,7 +12,7 @@ extension Node {
         leave()
         let destinations = try await onLease { $0.handOver() } ?? []
         let spread = spread ?? settings.drain
-        try await onEachShard { driver, _ in driver.after { $0.drain(over: spread, to: destinations, at: $1) } }
+        try await onEachShard { driver, _ in driver.shard.after { $0.drain(over: spread, to: destinations, at: $1) } }
         let deadline = ContinuousClock.now + spread + .seconds(2)
         while ContinuousClock.now < deadline, try await !allShards({ $0.isDrained }) {
             try await Task.sleep(for: .milliseconds(20))
@@ -24,7 +24,7 @@ extension Node {
 
     private func allShards(_ condition: @escaping @Sendable (Shard) -> Bool) async throws -> Bool {
         for shard in shards.withLockedValue({ $0 }) {
-            guard try await shard.eventLoop.submit({ condition(shard.value.shell.shard) }).get() else { return false }
+            guard try await shard.eventLoop.submit({ condition(shard.value.shard) }).get() else { return false }
         }
         return true
     }

@@ -35,8 +35,8 @@ extension Node {
         var redis = try await redis()
         let told = try await workersIfTold()
         redis.isUp = redis.isUp && told != nil
-        let time = try await first { $0.shell.shard.redisTime(at: $0.now) }
-        let conversations = try await fromEachShard { $0.shell.shard.busiest(Self.busiest, at: $0.now) }
+        let time = try await first { $0.shard.redisTime(at: $0.now) }
+        let conversations = try await fromEachShard { $0.shard.busiest(Self.busiest, at: $0.now) }
         return LiveReport(
             own: incarnation, isReady: isReady, redis: redis,
             workers: told ?? WorkersReport(time: time, workers: []),

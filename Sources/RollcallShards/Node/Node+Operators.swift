@@ -12,7 +12,7 @@ extension Node: OperatorAccess {
 
     package func explanation(of user: UserID) async throws -> Explanation {
         let report = try await report(on: user)
-        return try await first { $0.shell.shard.explanation(of: report, at: $0.now) }
+        return try await first { $0.shard.explanation(of: report, at: $0.now) }
     }
 
     package func workers() async throws -> WorkersReport {
@@ -52,11 +52,11 @@ extension Node: OperatorAccess {
     /// After an outage, which a worker that has just started may have missed, sessions may exist that no record names.
     /// Such a session would write again what is erased now.
     private func demandThatAllIsKnown() async throws {
-        if let rest = try await first({ $0.shell.shard.settles(at: $0.now) }) { throw Unsettled(retryAfter: rest) }
+        if let rest = try await first({ $0.shard.settles(at: $0.now) }) { throw Unsettled(retryAfter: rest) }
     }
 
     private func report(on user: UserID) async throws -> UserReport {
-        let own = try await first { $0.shell.shard.known(at: $0.now).own }
+        let own = try await first { $0.shard.known(at: $0.now).own }
         return try await ask { store, reply in store.report(on: user, own: own, reply: reply) }
     }
 

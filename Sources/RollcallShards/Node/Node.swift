@@ -185,7 +185,7 @@ package final class Node: Sendable {
 
     private func noticed(_ notice: WorkerNotice) {
         for shard in shards.withLockedValue({ $0 }) {
-            shard.eventLoop.execute { shard.value.shell.noticed(notice) }
+            shard.eventLoop.execute { shard.value.shard.after { $0.noticed(notice, at: $1) } }
         }
     }
 

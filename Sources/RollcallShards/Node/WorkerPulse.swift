@@ -23,8 +23,8 @@ struct LoopFigures: Sendable {
 extension ShardDriver {
     var figures: LoopFigures {
         LoopFigures(
-            signals: shell.shard.tally.typingSignals, published: shell.shard.tally.typingPublished,
-            delivered: tally.sent.total, roundTrips: commands.tally.roundTrips)
+            signals: shard.tally.typingSignals, published: shard.tally.typingPublished,
+            delivered: shard.tally.sent.total, roundTrips: commands.tally.roundTrips)
     }
 }
 

@@ -7,17 +7,18 @@ internal import RollcallRedis
 extension ShardDriver {
     func told(_ news: LeaseNews) {
         if case .began(let incarnation, _, _, _, _) = news { hear(incarnation) }
-        shell.told(news)
+        shard.after { $0.told(news, at: $1) }
         guard case .renewed(let incarnation, let snapshot, _, _, _) = news, !commands.isSpread,
             split?.incarnation == incarnation, let end = snapshot.leases[incarnation]
         else { return }
-        store.look(for: incarnation, until: end) { [weak self] isFound in
+        redis.store.look(for: incarnation, until: end) { [weak self] isFound in
             guard self?.split?.incarnation == incarnation, self?.split?.leaseRead(isFound: isFound) == true else {
                 return
             }
             self?.onSplit?("a connection for commands does not see the worker's lease")
         }
-        guard subscriber.isConfirmed(store.names.channel(of: .worker(incarnation))), split?.beginPing() == true else {
+        guard subscriber.isConfirmed(redis.store.names.channel(of: .worker(incarnation))), split?.beginPing() == true
+        else {
             return
         }
         subscriber.ping { [weak self] in
@@ -30,16 +31,16 @@ extension ShardDriver {
     private func hear(_ incarnation: Incarnation) {
         // On a cluster, there is nothing to compare, and one event loop is enough.
         guard !commands.isSpread || onNotice != nil else { return }
-        if let before = split?.incarnation { subscriber.unsubscribe(store.names.channel(of: .worker(before))) }
+        if let before = split?.incarnation { subscriber.unsubscribe(redis.store.names.channel(of: .worker(before))) }
         split = SplitCheck(of: incarnation)
-        subscriber.subscribe(store.names.channel(of: .worker(incarnation)), as: .worker(incarnation))
+        subscriber.subscribe(redis.store.names.channel(of: .worker(incarnation)), as: .worker(incarnation))
     }
 
     func heard(_ payload: UnsafeRawBufferPointer, on topic: Topic) {
         if case .worker = topic, payload.elementsEqual(Store.beat.utf8) {
             split?.heard()
         } else {
-            shell.heard(payload, on: topic)
+            shard.after { $0.heard(payload, on: topic, at: $1) }
         }
     }
 }

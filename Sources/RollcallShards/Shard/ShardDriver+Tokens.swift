@@ -1,8 +1,8 @@
 // Checks tokens for a shard.
 
 internal import Logging
-internal import RollcallCore
-internal import RollcallModel
+package import RollcallCore
+package import RollcallModel
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -11,22 +11,15 @@ internal import RollcallModel
 #endif
 
 extension ShardDriver {
-    func authenticate(_ session: Session, token: ByteString, device: DeviceID?, id: MessageID?) {
+    /// Returns whose device shows this token.
+    package func proof(of token: ByteString, device: DeviceID?) throws(ProofRefusal) -> Proof {
         do throws(AuthenticationError) {
-            welcome(try identity(of: session, token: token, device: device), session, id: id)
+            guard let authenticator else { throw AuthenticationError(.wrongAlgorithm, "this node takes no tokens") }
+            return try authenticator.identity(token: token, device: device).proof
         } catch {
-            refuse(session, error, id: id)
-        }
-    }
-
-    private func welcome(_ identity: Identity, _ session: Session, id: MessageID?) {
-        let lifetime = identity.expires.map { Duration.seconds(min($0.timeIntervalSinceNow, 1e9)) }
-        let issued = identity.issued.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }
-        after { shard, now in
-            if let end = seat(identity, in: session) { return shard.refused(session, end, at: now) }
-            return shard.authenticated(
-                session, user: identity.user, device: identity.device, lifetime: lifetime, issued: issued,
-                right: identity.join, id: id, at: now)
+            note(error)
+            // A token for another device is no renewal.
+            throw ProofRefusal(error.end, endsWelcomed: error.code == .wrongDevice)
         }
     }
 
@@ -45,15 +38,12 @@ extension ShardDriver {
             logger.info("tokens are refused", metadata: metadata)
         }
     }
+}
 
-    private func refuse(_ session: Session, _ error: AuthenticationError, id: MessageID?) {
-        note(error)
-        after { shard, now in
-            // A token for another device is no renewal.
-            guard error.code != .wrongDevice else {
-                return shard.refused(session, error.end, at: now)
-            }
-            return shard.tokenRefused(session, error.end, id: id, at: now)
-        }
+extension Identity {
+    fileprivate var proof: Proof {
+        Proof(
+            user: user, device: device, lifetime: expires.map { .seconds(min($0.timeIntervalSinceNow, 1e9)) },
+            issued: issued.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }, right: join)
     }
 }

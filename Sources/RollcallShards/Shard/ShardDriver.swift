@@ -1,4 +1,4 @@
-// One event loop of a worker: passes events to the shard's decisions, and executes the resulting actions.
+// One event loop of a worker: the shard with its connections to Redis.
 
 internal import Logging
 package import Metrics
@@ -12,8 +12,8 @@ package final class ShardDriver {
     let eventLoop: any EventLoop
     let commands: RedisClient
     let subscriber: RedisSubscriber
-    let store: Store
-    let shell: ShardShell
+    let redis: RedisStore
+    package let shard: Shard
     /// Called when a connection for commands is lost.
     var onRedisLost: ((RedisError) -> Void)?
     var onRedisConnected: (() -> Void)?
@@ -28,18 +28,16 @@ package final class ShardDriver {
     var onNotice: ((WorkerNotice) -> Void)?
 
     let authenticator: (any TokenVerifier)?
-    let seats: UserSeats
+    package let seats: UserSeats
     let logger: Logger
     let problems: ProblemLog
     /// The metrics of the edge on this loop, if the worker has one.
     package var edge: (any LoopReports)?
-    var tally = DriverTally()
     /// Where the shard reports its metrics.
     package let factory: any MetricsFactory
     private var metrics: LoopMetrics?
     /// The rules by which tokens of the issuer were refused.
     var refusedTokens: [AuthenticationError.Code: RepeatedProblem] = [:]
-    var occupants: [Occupant?] = []
     private var isStopped = false
     private var timer: Scheduled<Void>?
 
@@ -58,14 +56,14 @@ package final class ShardDriver {
             scripts: Script.all)
         subscriber = RedisSubscriber(
             of: topology, name: "rollcall-\(settings.worker)-hears", on: eventLoop, logger: logger)
-        store = Store(on: commands, settings: settings.store)
+        redis = RedisStore(
+            Store(on: commands, settings: settings.store), subscriber: subscriber, on: eventLoop, problems: problems)
         var decisions = settings.shard
         decisions.isSpread = commands.isSpread
-        let shard = Shard(
-            settings: decisions, worker: settings.worker, random: SystemRandomNumberGenerator(),
+        shard = Shard(
+            settings: decisions, worker: settings.worker, store: redis, random: SystemRandomNumberGenerator(),
             clock: RedisClock(time: .hostTime, sent: Self.now))
-        shell = ShardShell(shard)
-        shell.host = self
+        shard.host = self
         metrics = LoopMetrics(of: self, in: factory)
     }
 
@@ -76,13 +74,14 @@ package final class ShardDriver {
         subscriber.onDenied = { [problems] in problems.denied($0) }
         subscriber.onDisconnect = { [problems] in problems.warning("a connection for messages lost", $0) }
         subscriber.onLost = { [weak self] topics in
-            for topic in topics { self?.shell.shard.subscriptionLost(topic) }
+            for topic in topics { self?.shard.subscriptionLost(topic) }
             self?.split?.connectionLost()
         }
         subscriber.onSubscribed = { [weak self] topics in self?.subscribed(topics) }
         subscriber.onMessage = { [weak self] topic, payload in
             payload.withUnsafeReadableBytes { self?.heard($0, on: topic) }
         }
+        redis.onSubscribed = { [weak self] topic in self?.subscribed([topic]) }
         commands.start()
         subscriber.start()
         metrics?.start()
@@ -99,72 +98,38 @@ package final class ShardDriver {
 
     private static var now: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
 
-    /// Passes an event to the shard, and executes the resulting actions.
-    func after(_ event: ShardEvent) { shell.after(event) }
-
-    private func send(
-        _ message: ServerMessage, to sessions: some Collection<Session>, sparing spared: [Session] = [],
-        counting: Bool = true
-    ) {
-        var dispatch = Dispatch(message)
-        var receivers = 0
-        for session in sessions where peer(of: session)?.send(&dispatch, counting: counting) == true { receivers += 1 }
-        for session in spared { peer(of: session)?.spare(&dispatch) }
-        tally.handed(message, to: receivers, of: sessions.count)
-    }
-
     private func subscribed(_ topics: [Topic]) {
-        after { shard, now in topics.flatMap { shard.subscribed($0, at: now) } }
+        shard.after { shard, now in for topic in topics { shard.subscribed(topic, at: now) } }
     }
 }
 
-extension ShardDriver: ShardHost {
+extension ShardDriver: Host {
     package var now: Instant { Self.now }
 
     package func endTickSoon() {
-        eventLoop.assumeIsolated().execute { [self] in shell.endTick() }
+        eventLoop.assumeIsolated().execute { [self] in shard.endTick() }
     }
 
     package func wake(at instant: Instant) {
         guard !isStopped else { return }
         timer?.cancel()
         let deadline = NIODeadline.uptimeNanoseconds(UInt64(max(0, instant.nanoseconds)))
-        timer = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in shell.timePassed() }
+        timer = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
+            shard.after { $0.timePassed(at: $1) }
+        }
+    }
+
+    package func assertAnew(_ reason: AssertionReason) { onAssertAnew?(reason) }
+
+    package func sweep(_ devices: [DeadDevice]) { onDeadMet?(devices) }
+
+    package func mended(_ records: Int) {
+        logger.warning("an audit repaired records", metadata: ["count": "\(records)"])
     }
 
     package func received(_ notice: WorkerNotice) { onNotice?(notice) }
 
     package func couldNotRead(_ change: Any.Type) {
         logger.debug("a published change could not be read", metadata: ["type": "\(change)"])
-    }
-
-    package func carryOut(_ action: ShardAction) {
-        switch action {
-        case .send(let message, let sessions): send(message, to: sessions)
-        case .sendSparing(let message, let sessions, let spared): send(message, to: sessions, sparing: spared)
-        case .sendSnapshot(let message, let session): send(message, to: CollectionOfOne(session), counting: false)
-        case .tellWhenDrained(let session):
-            peer(of: session)?.tellWhenDrained()
-        case .close(let session, let end): vacate(session)?.close(end)
-        case .hold(let session): peer(of: session)?.hold()
-        case .listen(let session): peer(of: session)?.listen()
-        case .limitHit(let limit, let session):
-            peer(of: session)?.limitHit(Limit(limit))
-        case .authenticate(let session, let token, let device, let id):
-            authenticate(session, token: token, device: device, id: id)
-        case .subscribe(let topic):
-            // The topic was unsubscribed and subscribed again within one tick. The subscription is still active, so no
-            // confirmation arrives, unless it is lost before the next tick.
-            let channel = store.names.channel(of: topic)
-            guard subscriber.subscribe(channel, as: topic) else { break }
-            eventLoop.assumeIsolated().execute { [self] in
-                if subscriber.isConfirmed(channel) { subscribed([topic]) }
-            }
-        case .unsubscribe(let topic):
-            subscriber.unsubscribe(store.names.channel(of: topic))
-        case .assertAnew(let reason): onAssertAnew?(reason)
-        case .sweep(let devices): onDeadMet?(devices)
-        case .store(let request): ask(request)
-        }
     }
 }

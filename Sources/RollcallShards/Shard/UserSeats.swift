@@ -2,20 +2,22 @@
 // is used only when a session starts and ends. Users are spread over several locks to reduce contention.
 
 internal import NIOConcurrencyHelpers
-internal import NIOCore
-internal import RollcallCore
-internal import RollcallModel
+package import NIOCore
+package import RollcallCore
+package import RollcallModel
 
 /// The sessions of each user's devices.
-final class UserSeats: Sendable {
+package final class UserSeats: Sendable {
     /// A session's place, from its hello to its end.
-    struct Seat: Hashable, Sendable {
-        let user: UserID
-        let device: DeviceID
+    package struct Seat: Hashable, Sendable {
+        package let user: UserID
+        package let device: DeviceID
+
+        package init(user: UserID, device: DeviceID) { (self.user, self.device) = (user, device) }
     }
 
     /// Why there is no seat.
-    enum Refusal: Hashable {
+    package enum Refusal: Hashable {
         /// The user's other devices here use all seats.
         case devices
         /// A device connects faster than its old sessions end.
@@ -23,8 +25,8 @@ final class UserSeats: Sendable {
         /// The user's devices connect and disconnect too often. Each time costs writes to Redis.
         case hellos
 
-        var end: SessionEnd { self == .devices ? .tooManySessions : .busy() }
-        var limit: Limit { self == .hellos ? .hellosPerUser : .sessionsPerUser }
+        package var end: SessionEnd { self == .devices ? .tooManySessions : .busy() }
+        package var limit: Limit { self == .hellos ? .hellosPerUser : .sessionsPerUser }
     }
 
     /// How many sessions beyond the limit may wait to be replaced. A device's new session replaces the old one, but not
@@ -58,7 +60,7 @@ final class UserSeats: Sendable {
     /// Takes a seat. Release it exactly once.
     ///
     /// - Returns: Why there is none; `nil` on success.
-    func take(_ seat: Seat, at now: NIODeadline) -> Refusal? {
+    package func take(_ seat: Seat, at now: NIODeadline) -> Refusal? {
         part(of: seat.user).withLockedValue { part in
             let devices = part.devices[seat.user] ?? []
             guard devices.contains(seat.device) || Set(devices).count < limit else { return .devices }
@@ -80,7 +82,7 @@ final class UserSeats: Sendable {
         return true
     }
 
-    func release(_ seat: Seat) {
+    package func release(_ seat: Seat) {
         part(of: seat.user).withLockedValue { part in
             guard let index = part.devices[seat.user]?.firstIndex(of: seat.device) else { return }
             part.devices[seat.user]?.remove(at: index)

@@ -8,17 +8,18 @@ import TestSupport
 
 @testable import RollcallCore
 
-struct FuzzedShard {
-    private(set) var shard: Shard
+final class FuzzedShard {
+    let shard: Shard
+    private let store = TwinStore()
     private(set) var now = Instant(nanoseconds: 1_000_000_000)
     var redis = TwinRedis(time: Timestamp(milliseconds: 1_000_000))
     /// What the shard asked of Redis that is not answered yet.
-    var asked: [StoreRequest] = []
+    var asked: [TwinStore.Asked] { store.asked }
     private var topics: Set<Topic> = []
     private var unconfirmed: [Topic] = []
-    private var connected: [Session] = []
+    fileprivate var connected: [Session] = []
     private var stalled: Set<Session> = []
-    private var awaitDrain: [Session] = []
+    fileprivate var awaitDrain: [Session] = []
     private var incarnations = 0
     private var incarnation: Incarnation?
 
@@ -27,56 +28,75 @@ struct FuzzedShard {
         settings.limits.watchedUsers = 4
         settings.limits.joinedConversations = 2
         settings.limits.messageBurst = 20
-        shard = Shard(settings: settings, worker: "w", random: SeededGenerator(seed: 1))
+        shard = Shard(settings: settings, worker: "w", store: store, random: SeededGenerator(seed: 1))
+        shard.host = self
+        store.onSubscribe = { [unowned self] topic in
+            expect(!topics.contains(topic) && !unconfirmed.contains(topic), "subscribed twice: \(topic)")
+            unconfirmed.append(topic)
+        }
+        store.onUnsubscribe = { [unowned self] topic in
+            topics.remove(topic)
+            unconfirmed.removeAll { $0 == topic }
+        }
         redisReturns()
     }
 
-    mutating func event(_ event: ShardEvent) {
-        carryOut(event(shard, now))
+    func event(_ event: ShardEvent) {
+        shard.after(event)
         for _ in 0..<100 {
-            carryOut(shard.tickEnded(at: now))
+            shard.endTick()
             guard shard.hasMoreToTell else { return }
         }
         expect(false, "it has ever more to tell")
     }
+}
 
-    private mutating func carryOut(_ actions: [ShardAction]) {
-        for action in actions {
-            switch action {
-            // Messages to closed connections are dropped, as in a worker.
-            case .send, .sendSparing, .sendSnapshot, .hold, .listen, .limitHit, .assertAnew, .sweep: break
-            case .tellWhenDrained(let key): awaitDrain.append(key)
-            case .close(let key, _):
-                expect(connected.contains(key), "a connection is closed twice, or after its end")
-                connected.removeAll { $0 == key }
-            case .authenticate(let key, let token, let device, let id): authenticate(key, token, device, id)
-            case .subscribe(let topic):
-                expect(!topics.contains(topic) && !unconfirmed.contains(topic), "subscribed twice: \(topic)")
-                unconfirmed.append(topic)
-            case .unsubscribe(let topic):
-                topics.remove(topic)
-                unconfirmed.removeAll { $0 == topic }
-            case .store(let request): asked.append(request)
-            }
+extension FuzzedShard: RollcallCore.Host {
+    func endTickSoon() {}
+    func wake(at _: Instant) {}
+    func assertAnew(_: AssertionReason) {}
+    func sweep(_: [DeadDevice]) {}
+    func received(_: WorkerNotice) {}
+}
+
+private final class FuzzedClient: Peer {
+    private unowned let all: FuzzedShard
+    unowned var session: Session!
+
+    init(of all: FuzzedShard) { self.all = all }
+
+    func prove(_ token: ByteString, device: DeviceID?) throws(ProofRefusal) -> Proof {
+        guard let user = try? UserID(token), let device else {
+            throw ProofRefusal(.badToken(because: ""), endsWelcomed: true)
         }
+        return Proof(user: user, device: device, lifetime: .seconds(600))
     }
 
-    private mutating func authenticate(_ key: Session, _ token: ByteString, _ device: DeviceID?, _ id: MessageID?) {
-        guard let user = try? UserID(token), let device else {
-            return carryOut(shard.refused(key, .badToken(because: ""), at: now))
-        }
-        carryOut(shard.authenticated(key, user: user, device: device, lifetime: .seconds(600), id: id, at: now))
+    // Messages to closed connections are dropped, as in a worker.
+    func send(_: Delivery, counting _: Bool) -> Bool { true }
+    func spare(_: Delivery) {}
+    func tellWhenDrained() { all.awaitDrain.append(session) }
+    func hold() {}
+    func listen() {}
+    func limitHit(_: Limit) {}
+
+    func close(_: SessionEnd) {
+        expect(all.connected.contains(session), "a connection is closed twice, or after its end")
+        all.connected.removeAll { $0 == session }
     }
 }
 
 // Clients.
 extension FuzzedShard {
-    mutating func connect() {
+    func connect() {
         guard connected.count < 8 else { return }
-        connected.append(shard.connected(at: now))
+        let client = FuzzedClient(of: self)
+        let session = shard.connected(client)
+        client.session = session
+        connected.append(session)
     }
 
-    mutating func say(_ text: [UInt8], by number: UInt8) {
+    func say(_ text: [UInt8], by number: UInt8) {
         guard let key = client(number) else { return }
         do {
             let request = try MessageCodec().request(from: Data(text))
@@ -88,38 +108,37 @@ extension FuzzedShard {
         }
     }
 
-    mutating func hangUp(_ number: UInt8) {
+    func hangUp(_ number: UInt8) {
         guard let key = client(number) else { return }
         connected.removeAll { $0 == key }
         event { $0.disconnected(key, silence: .milliseconds(number), at: $1) }
     }
 
-    mutating func stall(_ number: UInt8) {
+    func stall(_ number: UInt8) {
         guard let key = client(number), stalled.insert(key).inserted else { return }
         shard.fellBehind(key)
     }
 
-    mutating func read(_ number: UInt8) {
+    func read(_ number: UInt8) {
         guard let key = client(number) else { return }
         stalled.remove(key)
         event { $0.caughtUp(key, at: $1) }
     }
 
-    mutating func replace(_ number: UInt8) {
-        guard let key = client(number), let name = key.recorder?.name else { return }
-        event { $0.replaced(name, at: $1) }
+    func replace(_ number: UInt8) {
+        if let key = client(number) { event { $0.end(key, .replaced, at: $1) } }
     }
 
     private func client(_ number: UInt8) -> Session? {
         connected.isEmpty ? nil : connected[Int(number) % connected.count]
     }
 
-    mutating func drain(_ spread: Duration) {
+    func drain(_ spread: Duration) {
         event { $0.drain(over: spread, at: $1) }
     }
 
     /// Disconnects all clients, and processes everything that follows from that.
-    mutating func empty() {
+    func empty() {
         while !connected.isEmpty { hangUp(0) }
         redisReturns()
         for _ in 0..<8 {
@@ -140,7 +159,7 @@ extension FuzzedShard {
     }
 
     /// Lets the next pending event arrive.
-    mutating func answer() {
+    func answer() {
         if !awaitDrain.isEmpty {
             let key = awaitDrain.removeFirst()
             if !stalled.contains(key) { event { $0.caughtUp(key, at: $1) } }
@@ -153,19 +172,20 @@ extension FuzzedShard {
             topics.insert(topic)
             event { $0.subscribed(topic, at: $1) }
         } else if !asked.isEmpty {
-            let action = asked.removeFirst()
             redis.time = redis.time.advanced(by: .milliseconds(1))
             now = now + .milliseconds(1)
-            event(redis.reply(to: action))
+            redis.reply(to: store.asked.removeFirst())()
+            event { _, _ in }
         }
     }
 
-    mutating func fail() {
+    func fail() {
         guard !asked.isEmpty else { return }
-        event(asked.removeFirst().failure)
+        store.asked.removeFirst().fail(.unknown)
+        event { _, _ in }
     }
 
-    mutating func pass(_ duration: Duration) {
+    func pass(_ duration: Duration) {
         let end = now + duration
         while let next = shard.nextDeadline, next <= end {
             go(to: max(next, now))
@@ -175,12 +195,12 @@ extension FuzzedShard {
         if incarnation != nil { beat() }
     }
 
-    private mutating func go(to instant: Instant) {
+    private func go(to instant: Instant) {
         redis.time = redis.time.advanced(by: instant - now)
         now = instant
     }
 
-    private mutating func beat() {
+    private func beat() {
         guard let incarnation else { return }
         let snapshot = redis.heartbeat(.renew(incarnation), lease: .seconds(5))
         guard snapshot.held else { return redisReturns() }
@@ -190,7 +210,7 @@ extension FuzzedShard {
         }
     }
 
-    mutating func redisReturns() {
+    func redisReturns() {
         incarnations += 1
         let new = Incarnation(name: ByteString("w.\(incarnations)"))
         incarnation = new
@@ -200,21 +220,21 @@ extension FuzzedShard {
         event { $0.incarnationBegan(new, isFirst: isFirst, snapshot, until: until, clock: clock, at: $1) }
     }
 
-    mutating func redisGoes() {
+    func redisGoes() {
         incarnation = nil
         event { $0.redisLost(at: $1) }
         subscriberGoes()
         while !asked.isEmpty { fail() }
     }
 
-    mutating func subscriberGoes() {
+    func subscriberGoes() {
         shard.subscriptionsLost()
         unconfirmed += topics.sorted { "\($0)" < "\($1)" }
         topics = []
         redis.published = []
     }
 
-    private mutating func hear(_ published: Published) {
+    private func hear(_ published: Published) {
         switch published {
         case .notice: event(published.news)
         case .typing, .presence, .members:
@@ -222,16 +242,15 @@ extension FuzzedShard {
         }
     }
 
-    mutating func publishUnreadable(about user: String, _ room: String) {
+    func publishUnreadable(about user: String, _ room: String) {
         guard let user = try? UserID(user), let room = try? ConversationID(room) else { return }
         event { shard, _ in
             shard.presenceUnreadable(of: user)
             shard.typingUnreadable(in: room)
-            return []
         }
     }
 
-    mutating func setMember(_ user: String, isMember: Bool, of room: String) {
+    func setMember(_ user: String, isMember: Bool, of room: String) {
         guard let user = try? UserID(user), let room = try? ConversationID(room) else { return }
         if isMember { redis.setMember(user, name: "N", of: room) } else { redis.removeMember(user, of: room) }
     }

@@ -7,12 +7,12 @@ import RollcallModel
 enum SessionTarget {
     @Sendable static func take(_ bytes: [UInt8]) {
         var input = Input(bytes)
-        var shard = FuzzedShard()
-        for _ in 0..<300 where !input.isEmpty { play(&input, &shard) }
+        let shard = FuzzedShard()
+        for _ in 0..<300 where !input.isEmpty { play(&input, shard) }
         shard.empty()
     }
 
-    private static func play(_ input: inout Input, _ shard: inout FuzzedShard) {
+    private static func play(_ input: inout Input, _ shard: FuzzedShard) {
         switch input.byte() % 24 {
         case 0: shard.connect()
         case 1: shard.say(text(&input), by: input.byte())

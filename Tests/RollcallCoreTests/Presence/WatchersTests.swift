@@ -5,7 +5,9 @@ import Testing
 @Suite struct WatchersTests {
     @Test("a session stays listed while it has a reason to watch")
     func reasons() {
-        let (phone, laptop) = (Session(number: 0, now: at(.zero)), Session(number: 1, now: at(.zero)))
+        let (phone, laptop) = (
+            Session(number: 0, peer: AnyDevice(), now: at(.zero)), Session(number: 1, peer: AnyDevice(), now: at(.zero))
+        )
         var watchers = Watchers()
         let areFirst = [phone, phone, phone, laptop].map { watchers.insert($0) }
         #expect(areFirst == [true, false, false, true])

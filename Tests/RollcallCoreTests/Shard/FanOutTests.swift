@@ -9,7 +9,7 @@ import Testing
     private var fanOut = FanOut()
 
     init() {
-        sessions = (0..<3).map { Session(number: $0, now: at(.zero)) }
+        sessions = (0..<3).map { Session(number: $0, peer: AnyDevice(), now: at(.zero)) }
         users = (0..<4).map { .user(Watch(user: try! UserID("u\($0)"), number: $0)) }
     }
 

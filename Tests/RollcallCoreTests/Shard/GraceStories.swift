@@ -28,8 +28,8 @@ import Testing
     }
 
     /// Alice at the first worker, and Bob, who watches her, at the third.
-    private func aliceAndBob(seed: UInt64) -> (Workers, alice: Workers.Key, bob: Workers.Key) {
-        var workers = Workers(3, seed: seed)
+    private func aliceAndBob(seed: UInt64) -> (Workers, alice: Workers.Client, bob: Workers.Client) {
+        let workers = Workers(3, seed: seed)
         let (alice, bob) = (workers.enter("alice", on: 0), workers.enter("bob", on: 2))
         workers.say(.watch(["alice"]), on: bob)
         workers.settle()
@@ -41,13 +41,13 @@ import Testing
     @Test("a return at the last moment of the grace period is not visible, at any worker", arguments: [0, 1])
     func returnsInTime(worker: Int) {
         for seed in 0..<200 as Range<UInt64> {
-            var (workers, alice, bob) = aliceAndBob(seed: seed)
+            let (workers, alice, bob) = aliceAndBob(seed: seed)
             workers.drop(alice)
             workers.pass(.milliseconds(4999))
             let back = workers.enter("alice", on: worker)
             workers.pass(.milliseconds(3), arriving: false)
             workers.pass(.seconds(10))
-            #expect(workers.heard(by: bob).statuses.isEmpty, "seed \(seed)")
+            #expect(bob.heard().statuses.isEmpty, "seed \(seed)")
             #expect(workers.devices(of: "alice")["phone"]?.incarnation == workers.incarnation(of: back))
             #expect(workers.closed.isEmpty && workers.sessions == 2 && workers.listed == 2, "seed \(seed)")
         }
@@ -56,13 +56,13 @@ import Testing
     @Test("a return after the grace period is visible, once as offline and once as online", arguments: [0, 1])
     func returnsLate(worker: Int) {
         for seed in 0..<50 as Range<UInt64> {
-            var (workers, alice, bob) = aliceAndBob(seed: seed)
+            let (workers, alice, bob) = aliceAndBob(seed: seed)
             workers.drop(alice)
             workers.pass(.seconds(6))
             #expect(workers.devices(of: "alice").isEmpty)
             _ = workers.enter("alice", on: worker)
             workers.pass(.seconds(10))
-            #expect(workers.heard(by: bob).statuses == ["alice offline", "alice online"], "seed \(seed)")
+            #expect(bob.heard().statuses == ["alice offline", "alice online"], "seed \(seed)")
             #expect(workers.closed.isEmpty && workers.sessions == 2 && workers.listed == 2, "seed \(seed)")
         }
     }
@@ -70,15 +70,15 @@ import Testing
     @Test("if a device connects twice at once, to two workers, one session stays and observers see no change")
     func comesTwice() {
         for seed in 0..<200 as Range<UInt64> {
-            var (workers, alice, bob) = aliceAndBob(seed: seed)
+            let (workers, alice, bob) = aliceAndBob(seed: seed)
             workers.drop(alice)
             let both = [workers.enter("alice", on: 0), workers.enter("alice", on: 1)]
             workers.pass(.seconds(10))
-            let stays = both.filter { workers.closed[$0] == nil }
-            #expect(stays.count == 1 && workers.closed.values.allSatisfy { $0 == .replaced }, "seed \(seed)")
+            let stays = both.filter { $0.closed == nil }
+            #expect(stays.count == 1 && workers.closed.allSatisfy { $0 == .replaced }, "seed \(seed)")
             let holder = workers.devices(of: "alice")["phone"]?.incarnation
             #expect(stays.map(workers.incarnation(of:)) == [holder], "seed \(seed)")
-            #expect(workers.heard(by: bob).statuses.isEmpty, "seed \(seed)")
+            #expect(bob.heard().statuses.isEmpty, "seed \(seed)")
             #expect(workers.sessions == 2 && workers.listed == 2, "seed \(seed)")
         }
     }
@@ -95,7 +95,7 @@ import Testing
             workers.pass(.milliseconds(.random(in: 0...3000, using: &random)))
         }
         workers.pass(.seconds(10))
-        #expect(workers.heard(by: bob).statuses.isEmpty)
+        #expect(bob.heard().statuses.isEmpty)
         #expect(workers.devices(of: "alice").count == 1 && workers.sessions == 2 && workers.listed == 2)
     }
 
@@ -107,11 +107,11 @@ import Testing
             let comes = workers.enter("alice", round.isMultiple(of: 2) ? "phone" : "laptop", on: round % 2)
             let isWritten = Bool.random(using: &random)
             if isWritten { workers.settle() }
-            _ = workers.heard(by: bob)
+            _ = bob.heard()
             workers.say(.goodbye, on: there)
             there = comes
             workers.pass(.milliseconds(.random(in: 0...3000, using: &random)))
-            let statuses = workers.heard(by: bob).statuses
+            let statuses = bob.heard().statuses
             #expect(isWritten ? statuses.isEmpty : statuses.last ?? "alice online" == "alice online", "round \(round)")
             #expect(workers.devices(of: "alice").count == 1 && workers.listed == 2)
         }
@@ -120,7 +120,7 @@ import Testing
     @Test("a device that moved and said goodbye stays offline, whatever its former worker still writes")
     func goodbyeElsewhere() {
         for seed in 0..<50 as Range<UInt64> {
-            var (workers, alice, bob) = aliceAndBob(seed: seed)
+            let (workers, alice, bob) = aliceAndBob(seed: seed)
             workers.held = 0
             workers.drop(alice)
             let moved = workers.enter("alice", on: 1)
@@ -129,7 +129,7 @@ import Testing
             workers.pass(.seconds(1))
             workers.held = nil
             workers.pass(.seconds(10))
-            #expect(workers.heard(by: bob).statuses == ["alice offline"], "seed \(seed)")
+            #expect(bob.heard().statuses == ["alice offline"], "seed \(seed)")
             #expect(workers.devices(of: "alice").isEmpty && workers.sessions == 1 && workers.listed == 1)
         }
     }

@@ -15,9 +15,7 @@ import Testing
 
     private func renew(_ key: Session, _ right: JoinRight?, issued: Int64, on stage: Stage) {
         let issued = Timestamp(milliseconds: issued)
-        stage.event {
-            $0.authenticated(key, user: "alice", device: "phone", issued: issued, right: right, id: nil, at: $1)
-        }
+        stage.show(Proof(user: "alice", device: "phone", issued: issued, right: right), on: key)
         stage.settle()
     }
 

@@ -117,7 +117,7 @@ import Testing
         stage.say(.state(.idle), on: alice)
         stage.answer()
         stage.redis.published = []
-        stage.event(event)
+        stage.arrives(event)
         #expect(stage.heard(by: bob).statuses.isEmpty)
         stage.settle()
         #expect(stage.heard(by: bob).statuses == ["alice away"])

@@ -52,8 +52,8 @@ import Testing
         let stage = Stage(settings)
         for (end, reconnect) in [(SessionEnd.tooManySessions, false), (.busy(), true)] {
             let key = stage.connect()
+            stage.proof = .failure(ProofRefusal(end, endsWelcomed: true))
             stage.say(.hello(.init(token: "alice", device: "phone")), on: key)
-            stage.event { $0.refused(key, end, at: $1) }
             let goodbyes = stage.heard(by: key).compactMap {
                 if case .goodbye(let goodbye) = $0 { goodbye } else { nil }
             }

@@ -67,7 +67,7 @@ import Testing
         let read = stage.reply(to: stage.asked.removeFirst())
         stage.redis.setMember("bob", name: "Bob", of: "c42")
         stage.hear()
-        stage.event(read)
+        stage.arrives(read)
         stage.redis.setMember("carol", name: "Carol", of: "c42")
         stage.settle()
         #expect(stage.heard(by: alice).lists.last == .members("Alice", "Bob", "Carol"))

@@ -16,13 +16,13 @@ import Testing
         let other = stage.enter("alice", "tablet", state: .idle)
         stage.settle()
         let name = try name(of: key, in: stage)
-        stage.event { $0.sentAway(name, at: $1) }
+        stage.event { $0.noticed(.sentAway(name), at: $1) }
         stage.settle()
         #expect(stage.closed == [key: .sentAway])
         #expect(stage.heard(by: key).last == .goodbye(.init(reason: .sentAway, reconnect: false)))
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .away, "the other device stays")
         #expect(stage.shard.sessions.all == [other])
-        stage.event { $0.sentAway(name, at: $1) }
+        stage.event { $0.noticed(.sentAway(name), at: $1) }
         #expect(stage.closed == [key: .sentAway], "a notice that comes twice does nothing")
     }
 
@@ -35,7 +35,7 @@ import Testing
         stage.drop(key)
         stage.settle()
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
-        stage.event { $0.sentAway(name, at: $1) }
+        stage.event { $0.noticed(.sentAway(name), at: $1) }
         stage.settle()
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .offline)
         #expect(stage.leftovers.isEmpty)
@@ -218,7 +218,7 @@ import Testing
         stage.pass(.seconds(1))
         let revoked = stage.redis.revokeTokens(of: "alice")
         stage.say(.state(.idle), id: "s", on: key)
-        stage.event { $0.authenticated(key, user: "alice", device: "phone", issued: revoked, id: nil, at: $1) }
+        stage.show(Proof(user: "alice", device: "phone", issued: revoked), on: key)
         stage.settle()
         #expect(stage.closed.isEmpty)
         #expect(stage.heard(by: key).acks == ["s"])
@@ -232,7 +232,7 @@ import Testing
         stage.settle()
         stage.pass(.seconds(1))
         let revoked = stage.redis.revokeTokens(of: "alice")
-        stage.event { $0.authenticated(key, user: "alice", device: "phone", issued: revoked, id: nil, at: $1) }
+        stage.show(Proof(user: "alice", device: "phone", issued: revoked), on: key)
         stage.say(.state(.idle), on: key)
         stage.settle()
         #expect(stage.closed.isEmpty)

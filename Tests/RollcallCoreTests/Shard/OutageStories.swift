@@ -95,7 +95,7 @@ import Testing
         stage.redis.records["alice"] = gone
         stage.redis.published = [.presence(PresenceChange(gone.presence(past: [:])), devices: 0)]
         stage.hear()
-        stage.event(read)
+        stage.arrives(read)
         stage.settle()
         #expect(stage.heard(by: bob).statuses.last == "alice offline")
     }
@@ -121,7 +121,7 @@ import Testing
         stage.redis.published = [.presence(PresenceChange(here.presence(past: [:])), devices: 1)]
         stage.hear()
         stage.answer()
-        stage.event(read)
+        stage.arrives(read)
         stage.settle()
         #expect(stage.heard(by: bob).statuses == ["alice offline", "alice online"])
     }
@@ -136,7 +136,7 @@ import Testing
         stage.pass(.milliseconds(200), answering: false)
         let read = stage.reply(to: stage.asked.removeFirst())
         stage.redisReturns()
-        stage.event(read)
+        stage.arrives(read)
         #expect(stage.heard(by: bob).statuses == ["alice online"])
     }
 
@@ -156,7 +156,7 @@ import Testing
         stage.pass(.milliseconds(200), answering: false)
         let read = stage.reply(to: stage.asked.removeFirst())
         stage.subscriberGoes()
-        stage.event(read)
+        stage.arrives(read)
         stage.settle()
         #expect(stage.heard(by: bob).statuses == ["alice online", "alice offline"])
     }
@@ -364,7 +364,7 @@ import Testing
         stage.redisGoes()
         stage.redisReturns()
         while !stage.unconfirmed.isEmpty { stage.confirm() }
-        let index = stage.asked.firstIndex { if case .readPresence = $0 { true } else { false } }
+        let index = stage.asked.firstIndex { if case .presence = $0.request { true } else { false } }
         let late = stage.reply(to: stage.asked.remove(at: try #require(index)))
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -372,7 +372,7 @@ import Testing
         stage.say(.state(.idle), on: alice)
         stage.settle()
         #expect(stage.heard(by: bob).statuses == ["alice away"])
-        stage.event(late)
+        stage.arrives(late)
         stage.settle()
         #expect(stage.heard(by: bob).statuses.isEmpty)
     }

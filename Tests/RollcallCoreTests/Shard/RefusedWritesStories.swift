@@ -40,9 +40,9 @@ import Testing
         let stage = Stage()
         for number in 0..<200 {
             let key = stage.enter(user(number))
-            while !stage.asked.isEmpty { stage.event(stage.asked.removeFirst().refusal) }
+            while !stage.asked.isEmpty { stage.refuse(stage.asked.removeFirst()) }
             if number.isMultiple(of: 2) { stage.say(.goodbye, on: key) } else { stage.drop(key) }
-            while !stage.asked.isEmpty { stage.event(stage.asked.removeFirst().refusal) }
+            while !stage.asked.isEmpty { stage.refuse(stage.asked.removeFirst()) }
         }
         #expect(stage.shard.sessionCount == 100 && stage.shard.unwrittenCount == 100, "those in grace")
         stage.forgetWrites()
@@ -218,7 +218,7 @@ import Testing
             stage.settle()
             // Their removals are refused, although heartbeats succeed.
             stage.say(.goodbye, on: keys[number])
-            while !stage.asked.isEmpty { stage.event(stage.asked.removeFirst().refusal) }
+            while !stage.asked.isEmpty { stage.refuse(stage.asked.removeFirst()) }
         }
         #expect(stage.shard.sessionCount == 20 && stage.shard.tally.lingeringDropped == 100)
         #expect(stage.shard.unwrittenCount == 20)
@@ -263,13 +263,13 @@ import Testing
             stage.settle()
             let name = alice.recorder!.name
             stage.say(.goodbye, on: alice)
-            stage.event(stage.asked.removeFirst().refusal)
-            stage.event { $0.replaced(name, at: $1) }
+            stage.refuse(stage.asked.removeFirst())
+            stage.event { $0.noticed(.replaced(name), at: $1) }
             let bob = stage.enter("bob")
             stage.settle()
             stage.drop(bob)
             #expect(stage.shard.tally.lingeringDropped == 1)
-            while isRefused, !stage.asked.isEmpty { stage.event(stage.asked.removeFirst().refusal) }
+            while isRefused, !stage.asked.isEmpty { stage.refuse(stage.asked.removeFirst()) }
             stage.settle()
             let list = stage.redis.sessions[stage.incarnation!] ?? []
             #expect(list.contains(name) == isRefused && list.count == (isRefused ? 2 : 1))

@@ -42,10 +42,7 @@ import Testing
         let key = stage.enter("alice")
         stage.settle()
         stage.forgetWhatWasSaid()
-        stage.event {
-            $0.end(key, row.end, at: $1)
-            return $0.take()
-        }
+        stage.event { $0.end(key, row.end, at: $1) }
         stage.settle()
         #expect(stage.closed == [key: CloseCode(rawValue: row.code)])
         let farewells = stage.heard(by: key).compactMap { message -> GoodbyeReason? in

@@ -10,9 +10,9 @@ import Testing
         let stage = Stage()
         let key = stage.enter("alice", id: "h")
         guard case .welcome? = stage.heard(by: key).first else { return #expect(Bool(false), "no welcome") }
-        guard case .list? = stage.asked.first else { return #expect(Bool(false), "not listed") }
+        guard case .list? = stage.asked.first?.request else { return #expect(Bool(false), "not listed") }
         stage.answer()
-        guard case .write? = stage.asked.first else { return #expect(Bool(false), "not written") }
+        guard case .write? = stage.asked.first?.request else { return #expect(Bool(false), "not written") }
         #expect(stage.heard(by: key).isEmpty)
         stage.answer()
         #expect(stage.heard(by: key).acks == ["h"])
@@ -133,39 +133,46 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
-    @Test("messages after a hello wait for its token, and are processed in order")
+    @Test("messages after a hello wait until Redis has told that its token counts, and are processed in order")
     func messagesWait() {
         let stage = Stage()
         let key = stage.connect()
-        stage.say(.hello(.init(token: "alice", device: "phone")), on: key)
+        _ = stage.enter("alice", issued: stage.redis.time, on: key)
         stage.say(.join("c", presence: false), id: "j", on: key)
         stage.say(.leave("c"), id: "l", on: key)
-        stage.event { $0.authenticated(key, user: "alice", device: "phone", id: nil, at: $1) }
+        #expect(stage.heard(by: key).answered.isEmpty)
         stage.settle()
         #expect(stage.heard(by: key).answered == ["j", "l"])
     }
 
     /// Regression: they ended the session before its token was verified, one with 4102, the others with 4103 and no
     /// goodbye.
-    @Test("no message after a hello counts before its token is verified, and the edge stops reading the connection")
+    @Test("no message after a hello counts before its token is known to count, and the edge stops reading")
     func nothingCountsYet() {
         for isGood in [true, false] {
             let stage = Stage()
-            let key = stage.connect()
-            stage.say(.hello(.init(token: "alice", device: "phone")), on: key)
-            #expect(stage.held == [key])
+            if !isGood { stage.redis.revokeTokens(of: "alice") }
+            let key = stage.enter("alice", issued: stage.redis.time.advanced(by: .milliseconds(isGood ? 0 : -1)))
+            #expect(stage.held == [key] && stage.heard(by: key).count == 1, "a welcome")
             for _ in 0..<150 { stage.say(.ping, on: key) }
             stage.event { $0.received(MessageError(code: .unknownType, id: nil, message: "?"), on: key, at: $1) }
             stage.event { $0.receivedGarbage(on: key, at: $1) }
             #expect(stage.heard(by: key).isEmpty && stage.closed.isEmpty)
-            if isGood {
-                stage.event { $0.authenticated(key, user: "alice", device: "phone", id: nil, at: $1) }
-                #expect(stage.heard(by: key).count == 152, "a welcome, 150 pongs, an error")
-            } else {
-                stage.event { $0.refused(key, .badToken(because: ""), at: $1) }
-            }
+            stage.settle()
+            #expect(stage.heard(by: key).count == (isGood ? 151 : 0), "150 pongs, an error")
             #expect(stage.closed == [key: isGood ? .badMessage : .badToken])
         }
+    }
+
+    @Test("a hello with a bad token ends the session, and nothing after it counts")
+    func badHello() {
+        let stage = Stage()
+        let key = stage.connect()
+        stage.proof = .failure(ProofRefusal(.badToken(because: ""), endsWelcomed: false))
+        stage.say(.hello(.init(token: "alice", device: "phone")), on: key)
+        stage.say(.ping, on: key)
+        #expect(stage.heard(by: key).isEmpty && stage.closed == [key: .badToken])
+        #expect(stage.leftovers.isEmpty)
     }
 
     /// Regression: the session stayed open forever: its connection was closed, and the edge does not report what the
@@ -176,7 +183,7 @@ import Testing
         let key = stage.enter("alice")
         let lives: [(Duration, MessageID)] = [(.seconds(10), "first"), (.seconds(20), "second")]
         for (life, id) in lives {
-            stage.event { $0.authenticated(key, user: "alice", device: "phone", lifetime: life, id: id, at: $1) }
+            stage.show(Proof(user: "alice", device: "phone", lifetime: life), id: id, on: key)
         }
         #expect(stage.heard(by: key).acks.suffix(2) == ["first", "second"])
         stage.pass(.seconds(19))
@@ -191,12 +198,10 @@ import Testing
             let stage = Stage()
             let issued = stage.redis.time
             let key = stage.enter("alice", issued: issued)
+            stage.settle()
             let lives = [(Duration.seconds(20), issued), (life, issued.advanced(by: .seconds(-60)))]
             for (life, issued) in lives {
-                stage.event {
-                    $0.authenticated(
-                        key, user: "alice", device: "phone", lifetime: life, issued: issued, id: nil, at: $1)
-                }
+                stage.show(Proof(user: "alice", device: "phone", lifetime: life, issued: issued), on: key)
             }
             stage.pass(.seconds(19))
             #expect(stage.closed.isEmpty)
@@ -216,10 +221,9 @@ import Testing
     func refusedRenewal(end: SessionEnd, answer: MessageError.Code) {
         let stage = Stage()
         let key = stage.enter("alice")
-        stage.event {
-            $0.authenticated(key, user: "alice", device: "phone", lifetime: .seconds(10), id: nil, at: $1)
-        }
-        stage.event { $0.tokenRefused(key, end, id: "t", at: $1) }
+        stage.show(Proof(user: "alice", device: "phone", lifetime: .seconds(10)), on: key)
+        stage.proof = .failure(ProofRefusal(end, endsWelcomed: false))
+        stage.say(.token("t"), id: "t", on: key)
         #expect(
             stage.heard(by: key).last
                 == .error(
@@ -234,10 +238,8 @@ import Testing
     func unknownKey() {
         let stage = Stage()
         let key = stage.connect()
+        stage.proof = .failure(ProofRefusal(.busy(.unknownKey), endsWelcomed: false))
         stage.say(.hello(.init(token: "alice", device: "phone")), on: key)
-        stage.event {
-            $0.tokenRefused(key, .busy(.unknownKey), id: nil, at: $1)
-        }
         #expect(stage.heard(by: key) == [.goodbye(.init(reason: .unknownKey, reconnect: true, after: 2000))])
         #expect(stage.closed == [key: .busy])
     }
@@ -247,7 +249,7 @@ import Testing
         let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
-        stage.event { $0.authenticated(key, user: "mallory", device: "phone", id: nil, at: $1) }
+        stage.show(Proof(user: "mallory", device: "phone"), on: key)
         stage.pass(.seconds(6))
         #expect(stage.closed == [key: .badToken])
         #expect(stage.leftovers.isEmpty)
@@ -331,11 +333,10 @@ import Testing
         let key = stage.enter("alice", id: "h")
         stage.answer()
         let write = stage.asked.removeFirst()
-        guard case .write(let old) = write else { return #expect(Bool(false), "no write") }
+        guard case .write = write.request else { return #expect(Bool(false), "no write") }
         stage.redisReturns()
-        let event = stage.reply(to: write)
-        stage.event(event)
-        stage.event { old.failed(.unknown, by: $0, at: $1) }
+        stage.arrives(stage.reply(to: write))
+        stage.fail(write)
         #expect(stage.heard(by: key).acks.isEmpty)
         stage.settle()
         #expect(stage.heard(by: key).acks == ["h"])
@@ -347,15 +348,14 @@ import Testing
         let stage = Stage()
         let first = stage.enter("alice")
         let list = stage.asked.removeFirst()
-        guard case .list(let listed) = list else { return #expect(Bool(false), "not listed") }
-        let name = listed.sessions[0].name
-        stage.event { $0.replaced(name, at: $1) }
+        guard case .list(let names) = list.request else { return #expect(Bool(false), "not listed") }
+        stage.event { $0.noticed(.replaced(names[0]), at: $1) }
         let event = stage.reply(to: list)
-        stage.event(event)
+        stage.arrives(event)
         stage.settle()
         let second = stage.enter("bob", id: "h")
         #expect(second.number == first.number)
-        stage.event(event)
+        stage.arrives(event)
         stage.event { $0.unlisted(first, under: w1, at: $1) }
         #expect(stage.heard(by: second).acks.isEmpty)
         stage.settle()

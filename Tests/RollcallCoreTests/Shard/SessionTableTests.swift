@@ -8,7 +8,7 @@ import Testing
     private var table = SessionTable(random: SeededGenerator(seed: 1))
     private let settings = ShardSettings()
 
-    private mutating func connect() -> Session { table.connected(at: at(.zero)) }
+    private mutating func connect() -> Session { table.connected(AnyDevice(), at: at(.zero)) }
 
     private mutating func open(_ user: UserID, _ random: String) -> Session {
         let key = connect()

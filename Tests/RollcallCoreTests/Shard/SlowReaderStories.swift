@@ -175,7 +175,7 @@ import Testing
         stage.forgetWhatWasSaid()
         stage.event { shard, now in
             shard.presenceChanged(change("alice", .online, version: 2_000_000), at: now)
-            return shard.received(ClientRequest(.watch(["alice"]), id: nil), on: dave, at: now)
+            shard.received(ClientRequest(.watch(["alice"]), id: nil), on: dave, at: now)
         }
         #expect(stage.heard(by: dave).statuses == ["alice online"])
         #expect(stage.heard(by: carol).statuses == ["alice online"])
@@ -200,12 +200,13 @@ import Testing
     @Test("however much changes at once, a tick sends only a part of it, and the next ticks the rest")
     func ticks() {
         let users = people(250)
-        let (stage, _, _) = watching(users)
+        let (stage, bob, _) = watching(users)
         let shard = stage.shard
         for user in users { shard.presenceChanged(change(user, .online, version: 2_000_000), at: stage.now) }
         var sizes: [Int] = []
         repeat {
-            sizes.append(shard.tickEnded(at: stage.now).count)
+            shard.endTick()
+            sizes.append(stage.heard(by: bob).count)
             // What changes meanwhile is sent after the others.
             if sizes.count == 1 { shard.presenceChanged(change(users[0], .away, version: 2_000_001), at: stage.now) }
         } while shard.hasMoreToTell
@@ -317,7 +318,6 @@ extension Stage {
         let version = 2_000_000 + Int64(published)
         event { shard, now in
             for user in users { shard.presenceChanged(change(user, status, version: version), at: now) }
-            return []
         }
     }
 }

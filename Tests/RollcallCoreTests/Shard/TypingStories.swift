@@ -38,7 +38,6 @@ import Testing
         stage.event { shard, _ in
             for _ in 0..<3 { shard.typingUnreadable(in: "c") }
             shard.typingUnreadable(in: "elsewhere")
-            return []
         }
         #expect(stage.asked.count == 1)
         stage.settle()
@@ -232,10 +231,9 @@ import Testing
         stage.redis.setMembers(["alice": "Alice"], of: "c")
         stage.redis.published = []
         for _ in 0..<2 { stage.confirm() }
-        let reads = stage.asked.filter { if case .readRoom = $0 { true } else { false } }
+        let reads = stage.asked.indices.filter { if case .room = stage.asked[$0].request { true } else { false } }
         #expect(reads.count == 1)
-        stage.asked.removeAll { reads.contains($0) }
-        stage.fail(reads[0])
+        stage.fail(stage.asked.remove(at: reads[0]))
         stage.heartbeat()
         stage.settle()
         #expect(stage.heard(by: bob).contains(.removed("c")))
@@ -317,7 +315,8 @@ import Testing
         stage.say(.join("c", presence: false), id: "join", on: alice)
         stage.say(.typing("c", false), id: "again", on: alice)
         #expect(stage.heard(by: alice).acks.isEmpty)
-        guard let stop = stage.asked.firstIndex(where: { if case .stopTyping = $0 { true } else { false } }) else {
+        guard let stop = stage.asked.firstIndex(where: { if case .stopTyping = $0.request { true } else { false } })
+        else {
             Issue.record("nothing was stopped")
             return
         }
@@ -363,7 +362,7 @@ import Testing
         #expect(stage.heard(by: alice).errors == [.unavailable, .unavailable])
         stage.pass(.seconds(1))
         stage.redisReturns()
-        #expect(stage.asked.contains { if case .stopTyping = $0 { true } else { false } })
+        #expect(stage.asked.contains { if case .stopTyping = $0.request { true } else { false } })
         stage.settle()
         #expect(stage.redis.room("c", users: [], withTyping: true, mostMembers: 0).typists.isEmpty)
     }
@@ -378,6 +377,6 @@ import Testing
         stage.settle()
         stage.pass(.seconds(4))
         stage.redisReturns()
-        #expect(!stage.asked.contains { if case .stopTyping = $0 { true } else { false } })
+        #expect(!stage.asked.contains { if case .stopTyping = $0.request { true } else { false } })
     }
 }

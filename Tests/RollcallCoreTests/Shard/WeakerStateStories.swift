@@ -91,7 +91,7 @@ import Testing
         stage.redisGoes()
         stage.redis.records = [:]
         stage.redisReturns()
-        stage.event { $0.listed(phone, under: w1, at: $1) }
+        stage.event { $0.listed(.success(true), phone.name!, phone, under: w1, at: $1) }
         stage.settle()
         #expect(stage.redis.record(of: "alice").devices.keys.sorted() == ["laptop"])
         stage.say(.state(.idle), on: tablet)

@@ -7,7 +7,7 @@ import Testing
     private var repairs = WriteRepairs()
 
     init() {
-        sessions = (0..<3).map { Session(number: $0, now: at(.zero)) }
+        sessions = (0..<3).map { Session(number: $0, peer: AnyDevice(), now: at(.zero)) }
     }
 
     @Test("failed steps are retried once each, by number, and none of a removed session")

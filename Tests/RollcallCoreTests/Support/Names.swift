@@ -26,3 +26,14 @@ func session(_ user: UserID, _ device: DeviceID = "phone", _ random: String = "s
 
 let w1 = Incarnation(name: "w1.a")
 let w2 = Incarnation(name: "w2.b")
+
+extension WorkerNotice {
+    /// As its worker reads it: of `MS-RANDOM` only the second half counts.
+    static func sentAway(_ name: SessionName) -> Self {
+        .sentAway(user: name.user, device: name.device, session: ByteString("0-\(name.session.random)"))
+    }
+
+    static func replaced(_ name: SessionName) -> Self {
+        .replaced(user: name.user, device: name.device, session: ByteString("0-\(name.session.random)"))
+    }
+}

@@ -8,29 +8,35 @@ import Testing
 /// A shard on a test clock, with a twin of Redis behind it and clients before it. What the shard asks waits until the
 /// story says that Redis answers.
 final class Stage {
-    let shell: ShardShell
+    let shard: Shard
+    private let store = TwinStore()
     private(set) var now = at(.zero)
     var redis = TwinRedis(time: Timestamp(milliseconds: 1_000_000))
     var incarnation: Incarnation?
     /// What was asked of Redis and is not answered yet, in order.
-    var asked: [StoreRequest] = []
+    var asked: [TwinStore.Asked] {
+        get { store.asked }
+        set { store.asked = newValue }
+    }
+    /// What the next token proves; by default, that its text is the user.
+    var proof: Result<Proof, ProofRefusal>?
     /// Subscribed, but not confirmed.
     var unconfirmed: [Topic] = []
     private(set) var confirmed: Set<Topic> = []
-    private(set) var said: [Session: [ServerMessage]] = [:]
-    private(set) var closed: [Session: CloseCode] = [:]
+    fileprivate(set) var said: [Session: [ServerMessage]] = [:]
+    fileprivate(set) var closed: [Session: CloseCode] = [:]
     private(set) var signals: [TypingSignal] = []
     /// Clients that do not read.
     private var slow: Set<Session> = []
-    private var asksWhenDrained: Set<Session> = []
+    fileprivate var asksWhenDrained: Set<Session> = []
     /// How many changes a story has published beside Redis.
     var published = 0
     /// How many messages were counted for a client instead of sent.
-    private(set) var spared: [Session: Int] = [:]
+    fileprivate(set) var spared: [Session: Int] = [:]
     /// Clients of whom nothing more is read.
-    private(set) var held: Set<Session> = []
+    fileprivate(set) var held: Set<Session> = []
     /// Limits that have held.
-    private(set) var limitsHit: [Session: [SessionLimit]] = [:]
+    fileprivate(set) var limitsHit: [Session: [Limit]] = [:]
     /// Why everything was to be said under a new incarnation, each time.
     private(set) var assertionsAsked: [AssertionReason] = []
     /// Devices of dead workers that reads met.
@@ -38,7 +44,7 @@ final class Stage {
     /// What the shard has asked of Redis so far.
     private(set) var redisCost = (lookups: 0, reads: 0, membersRead: 0, writes: 0, subscriptions: 0)
     /// Tokens that were to be looked at.
-    private(set) var tokensJudged = 0
+    fileprivate(set) var tokensJudged = 0
     /// Other workers' leases, as each heartbeat reads them.
     var others: [Incarnation: Timestamp] = [:]
     /// Whether Redis answers reads and refuses writes.
@@ -54,23 +60,41 @@ final class Stage {
 
     /// - Parameter settings: by default the configuration's, but every change is written and told at once.
     init(_ settings: ShardSettings = .uncoalesced, redisIsThere: Bool = true) {
-        shell = ShardShell(Shard(settings: settings, worker: "w1", random: SeededGenerator(seed: 1)))
-        shell.host = self
+        shard = Shard(settings: settings, worker: "w1", store: store, random: SeededGenerator(seed: 1))
+        shard.host = self
+        store.onAsked = { [unowned self] in count($0) }
+        store.onSubscribe = { [unowned self] topic in
+            redisCost.subscriptions += 1
+            #expect(!confirmed.contains(topic) && !unconfirmed.contains(topic), "subscribed twice: \(topic)")
+            unconfirmed.append(topic)
+        }
+        store.onUnsubscribe = { [unowned self] topic in
+            unconfirmed.removeAll { $0 == topic }
+            confirmed.remove(topic)
+        }
         if redisIsThere { redisReturns() }
     }
 
     // MARK: Events
 
-    var shard: Shard { shell.shard }
-
     func event(_ event: ShardEvent) {
-        shell.after(event)
+        shard.after(event)
+        endTicks()
+    }
+
+    /// A reply of Redis arrives.
+    func arrives(_ reply: () -> Void) {
+        reply()
+        endTicks()
+    }
+
+    private func endTicks() {
         repeat {
             isTickToEnd = false
-            shell.endTick()
+            shard.endTick()
             let drained = asksWhenDrained.subtracting(slow)
             asksWhenDrained.subtract(drained)
-            for key in drained.sorted(by: { $0.number < $1.number }) { shell.after { $0.caughtUp(key, at: $1) } }
+            for key in drained.sorted(by: { $0.number < $1.number }) { shard.after { $0.caughtUp(key, at: $1) } }
         } while isTickToEnd || !asksWhenDrained.isSubset(of: slow)
     }
 
@@ -78,7 +102,7 @@ final class Stage {
     func stall(_ key: Session) {
         guard closed[key] == nil else { return }
         slow.insert(key)
-        shell.shard.fellBehind(key)
+        shard.fellBehind(key)
     }
 
     /// A client has read all that was sent.
@@ -88,7 +112,12 @@ final class Stage {
         event { $0.caughtUp(key, at: $1) }
     }
 
-    func connect() -> Session { shell.shard.connected(at: now) }
+    func connect() -> Session {
+        let client = Client(of: self)
+        let session = shard.connected(client)
+        client.session = session
+        return session
+    }
 
     /// A device says hello and is welcome; Redis has not answered yet.
     func enter(
@@ -96,9 +125,15 @@ final class Stage {
         right: JoinRight? = nil, id: MessageID? = nil, on connection: Session? = nil
     ) -> Session {
         let key = connection ?? connect()
+        proof = .success(Proof(user: user, device: device, issued: issued, right: right))
         say(.hello(.init(token: user.bytes, device: device, state: state)), id: id, on: key)
-        event { $0.authenticated(key, user: user, device: device, issued: issued, right: right, id: id, at: $1) }
         return key
+    }
+
+    /// The device shows a token.
+    func show(_ proof: Proof, id: MessageID? = nil, on key: Session) {
+        self.proof = .success(proof)
+        say(.token(proof.user.bytes), id: id, on: key)
     }
 
     func say(_ message: ClientMessage, id: MessageID? = nil, on key: Session) {
@@ -161,8 +196,7 @@ final class Stage {
     }
 
     private func tell(_ news: LeaseNews) {
-        shell.told(news)
-        event { _, _ in [] }
+        event { $0.told(news, at: $1) }
     }
 
     func forgetWrites() { writes = [:] }
@@ -177,7 +211,7 @@ final class Stage {
 
     /// The connection that hears changes is lost, with what was on its way.
     func subscriberGoes() {
-        shell.shard.subscriptionsLost()
+        shard.subscriptionsLost()
         unconfirmed += confirmed
         confirmed = []
         redis.published = []
@@ -185,7 +219,7 @@ final class Stage {
 
     /// One channel is lost, with what was on its way there: its slot goes elsewhere.
     func channelGoes(_ topic: Topic) {
-        shell.shard.subscriptionLost(topic)
+        shard.subscriptionLost(topic)
         guard confirmed.remove(topic) != nil else { return }
         unconfirmed.append(topic)
         redis.published.removeAll { $0.topic == topic }
@@ -242,33 +276,37 @@ final class Stage {
     /// Redis answers the first that was asked.
     func answer() { answer(asked.removeFirst()) }
 
-    func answer(_ request: StoreRequest) {
-        if let write = request.write { writes[write, default: 0] += 1 }
-        event(refusesWrites && request.write != nil ? request.refusal : reply(to: request))
+    func answer(_ asked: TwinStore.Asked) {
+        if let write = asked.request.write { writes[write, default: 0] += 1 }
+        if refusesWrites, asked.request.write != nil { return refuse(asked) }
+        arrives(reply(to: asked))
     }
 
     func failAll() {
         while !asked.isEmpty { fail(asked.removeFirst()) }
     }
 
-    func fail(_ request: StoreRequest) { event(request.failure) }
+    /// Nobody knows what became of it.
+    func fail(_ asked: TwinStore.Asked) { arrives { asked.fail(.unknown) } }
 
-    /// What Redis does now, and the event of its reply, which may come later.
-    func reply(to request: StoreRequest) -> ShardEvent {
+    /// Redis refuses it as a whole.
+    func refuse(_ asked: TwinStore.Asked) { arrives { asked.fail(.withoutEffect) } }
+
+    /// What Redis does now. The reply may arrive later.
+    func reply(to asked: TwinStore.Asked) -> () -> Void {
         redis.leases = leasesAreLost ? [:] : leases.leases
         redis.beats = redis.leases.mapValues { $0.advanced(by: .zero - lease) }
-        return redis.reply(to: request)
+        return redis.reply(to: asked)
     }
 
-    private func count(_ request: StoreRequest) {
+    private func count(_ request: TwinStore.Asked.Request) {
         switch request {
-        case .readPresence(let read): redisCost.lookups += read.users.count
-        case .getPresence(let get): redisCost.lookups += get.users.count
-        case .readRoom(let reading):
+        case .presence(let users, _): redisCost.lookups += users.count
+        case .room(let read):
             redisCost.reads += 1
-            if reading.read.mostMembers > 0 { redisCost.membersRead += 1 }
+            if read.mostMembers > 0 { redisCost.membersRead += 1 }
         case .write: redisCost.writes += 1
-        case .signalTyping(let signalling): signals.append(signalling.signal)
+        case .signalTyping(let signal): signals.append(signal)
         case .list, .unlist, .announceReplaced, .stopTyping, .audit: break
         }
     }
@@ -296,49 +334,63 @@ final class Stage {
     }
 }
 
-extension Stage: ShardHost {
+extension Stage: Host {
     func endTickSoon() { isTickToEnd = true }
 
     /// A story lets time pass by itself.
     func wake(at _: Instant) {}
 
-    func received(_ notice: WorkerNotice) { shell.noticed(notice) }
+    func received(_: WorkerNotice) {}
+    func assertAnew(_ reason: AssertionReason) { assertionsAsked.append(reason) }
+    func sweep(_ devices: [DeadDevice]) { swept += devices }
+}
 
-    func carryOut(_ action: ShardAction) {
-        switch action {
-        case .send(let message, let keys):
-            #expect(Set(keys).count == keys.count, "a message goes to a session once")
-            for key in keys { said[key, default: []].append(message) }
-        case .sendSparing(let message, let keys, let spared):
-            #expect(!spared.isEmpty && Set(keys + spared).count == keys.count + spared.count)
-            for key in keys { said[key, default: []].append(message) }
-            for key in spared { self.spared[key, default: 0] += 1 }
-        case .sendSnapshot(let message, let key): said[key, default: []].append(message)
-        case .tellWhenDrained(let key): asksWhenDrained.insert(key)
-        case .close(let key, let end):
-            #expect(closed[key] == nil, "a connection is closed once")
-            closed[key] = end.code
-        case .limitHit(let limit, let key): limitsHit[key, default: []].append(limit)
-        case .hold(let key): held.insert(key)
-        case .listen(let key): held.remove(key)
-        case .authenticate: tokensJudged += 1
-        case .subscribe(let topic):
-            redisCost.subscriptions += 1
-            #expect(!confirmed.contains(topic) && !unconfirmed.contains(topic), "subscribed twice: \(topic)")
-            unconfirmed.append(topic)
-        case .unsubscribe(let topic):
-            unconfirmed.removeAll { $0 == topic }
-            confirmed.remove(topic)
-        case .store(let request):
-            count(request)
-            asked.append(request)
-        case .assertAnew(let reason): assertionsAsked.append(reason)
-        case .sweep(let devices): swept += devices
+/// A client of a stage.
+private final class Client: Peer {
+    private unowned let stage: Stage
+    unowned var session: Session!
+    private var last = 0
+
+    init(of stage: Stage) { self.stage = stage }
+
+    func prove(_ token: ByteString, device: DeviceID?) throws(ProofRefusal) -> Proof {
+        stage.tokensJudged += 1
+        defer { stage.proof = nil }
+        if let proof = stage.proof { return try proof.get() }
+        guard let user = try? UserID(token.string), let device else {
+            throw ProofRefusal(.badToken(because: ""), endsWelcomed: false)
         }
+        return Proof(user: user, device: device)
+    }
+
+    func send(_ delivery: Delivery, counting _: Bool) -> Bool {
+        takeOnce(delivery)
+        stage.said[session, default: []].append(delivery.message)
+        return true
+    }
+
+    func spare(_ delivery: Delivery) {
+        takeOnce(delivery)
+        stage.spared[session, default: 0] += 1
+    }
+
+    private func takeOnce(_ delivery: Delivery) {
+        #expect(delivery.number > last, "a message goes to a session once")
+        last = delivery.number
+    }
+
+    func tellWhenDrained() { stage.asksWhenDrained.insert(session) }
+    func hold() { stage.held.insert(session) }
+    func listen() { stage.held.remove(session) }
+    func limitHit(_ limit: Limit) { stage.limitsHit[session, default: []].append(limit) }
+
+    func close(_ end: SessionEnd) {
+        #expect(stage.closed[session] == nil, "a connection is closed once")
+        stage.closed[session] = end.code
     }
 }
 
-extension StoreRequest {
+extension TwinStore.Asked.Request {
     /// What it writes; `nil` if Redis does it although it refuses writes.
     fileprivate var write: String? {
         switch self {

@@ -6,25 +6,77 @@ import TestSupport
 
 /// Some workers on a test clock beside one Redis. What they ask, what it answers and what it publishes travel each on
 /// their own way, in order there and in any order between the ways, as the seed will have it.
-struct Workers {
-    private struct Worker {
+final class Workers {
+    private final class Worker: Host {
         let incarnation: Incarnation
-        var shard: Shard
-        var asked: [StoreRequest] = []
-        var answers: [ShardEvent] = []
+        let shard: Shard
+        let store = TwinStore()
+        var answers: [() -> Void] = []
         var heard: [ShardEvent] = []
         var topics: Set<Topic> = []
+        private unowned let all: Workers
+
+        init(_ number: Int, of all: Workers) {
+            self.all = all
+            incarnation = Incarnation(name: ByteString("w\(number).a"))
+            shard = Shard(
+                settings: .uncoalesced, worker: "w\(number)", store: store,
+                random: SeededGenerator(seed: UInt64(number)))
+            shard.host = self
+            store.onSubscribe = { [unowned self] topic in
+                topics.insert(topic)
+                heard.append { $0.subscribed(topic, at: $1) }
+            }
+            store.onUnsubscribe = { [unowned self] in topics.remove($0) }
+        }
+
+        func after(_ event: ShardEvent) {
+            shard.after(event)
+            repeat { shard.endTick() } while shard.hasMoreToTell
+        }
+
+        var now: Instant { all.now }
+        func endTickSoon() {}
+        func wake(at _: Instant) {}
+        func assertAnew(_: AssertionReason) {}
+        func sweep(_: [DeadDevice]) {}
+        func received(_: WorkerNotice) {}
     }
 
-    /// A session of one of the workers.
-    struct Key: Hashable {
+    /// A device's connection to one of the workers.
+    final class Client: Peer {
         let worker: Int
-        let session: Session
+        fileprivate(set) var session: Session!
+        fileprivate(set) var closed: CloseCode?
+        fileprivate var said: [ServerMessage] = []
+        fileprivate let whenDrained: (Session) -> Void
+        private let proof: Proof
+
+        fileprivate init(_ proof: Proof, worker: Int, whenDrained: @escaping (Session) -> Void) {
+            (self.proof, self.worker, self.whenDrained) = (proof, worker, whenDrained)
+        }
+
+        func prove(_: ByteString, device _: DeviceID?) -> Proof { proof }
+        func send(_ delivery: Delivery, counting _: Bool) -> Bool {
+            said.append(delivery.message)
+            return true
+        }
+        func spare(_: Delivery) {}
+        func tellWhenDrained() { whenDrained(session) }
+        func hold() {}
+        func listen() {}
+        func limitHit(_: Limit) {}
+        func close(_ end: SessionEnd) { closed = end.code }
+
+        /// What it heard since it was last asked.
+        func heard() -> [ServerMessage] {
+            defer { said = [] }
+            return said
+        }
     }
 
     private(set) var redis = TwinRedis(time: Timestamp(milliseconds: 1_000_000))
-    private(set) var closed: [Key: CloseCode] = [:]
-    private(set) var said: [Key: [ServerMessage]] = [:]
+    private(set) var clients: [Client] = []
     /// The worker whose way to Redis is held up.
     var held: Int?
     private var workers: [Worker] = []
@@ -33,31 +85,30 @@ struct Workers {
 
     init(_ count: Int, seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        for number in 0..<count {
-            let shard = Shard(
-                settings: .uncoalesced, worker: "w\(number)", random: SeededGenerator(seed: UInt64(number)))
-            workers.append(Worker(incarnation: Incarnation(name: ByteString("w\(number).a")), shard: shard))
-        }
-        for worker in workers.indices { beat(worker, .begin(workers[worker].incarnation)) }
-        for worker in workers.indices { beat(worker, .renew(workers[worker].incarnation)) }
+        workers = (0..<count).map { Worker($0, of: self) }
+        for worker in workers { beat(worker, .begin(worker.incarnation)) }
+        for worker in workers { beat(worker, .renew(worker.incarnation)) }
     }
 
     // MARK: Devices
 
-    mutating func enter(_ user: UserID, _ device: DeviceID = "phone", on worker: Int) -> Key {
-        let session = workers[worker].shard.connected(at: now)
-        let hello = ClientMessage.hello(.init(token: user.bytes, device: device))
-        event(worker) { $0.received(ClientRequest(hello), on: session, at: $1) }
-        event(worker) { $0.authenticated(session, user: user, device: device, id: nil, at: $1) }
-        return Key(worker: worker, session: session)
+    func enter(_ user: UserID, _ device: DeviceID = "phone", on number: Int) -> Client {
+        let worker = workers[number]
+        let client = Client(Proof(user: user, device: device), worker: number) { [unowned worker] session in
+            worker.heard.append { $0.caughtUp(session, at: $1) }
+        }
+        clients.append(client)
+        client.session = worker.shard.connected(client)
+        say(.hello(.init(token: user.bytes, device: device)), on: client)
+        return client
     }
 
-    mutating func say(_ message: ClientMessage, on key: Key) {
-        event(key.worker) { $0.received(ClientRequest(message), on: key.session, at: $1) }
+    func say(_ message: ClientMessage, on client: Client) {
+        workers[client.worker].after { $0.received(ClientRequest(message), on: client.session, at: $1) }
     }
 
-    mutating func drop(_ key: Key) {
-        event(key.worker) { $0.disconnected(key.session, silence: .zero, at: $1) }
+    func drop(_ client: Client) {
+        workers[client.worker].after { $0.disconnected(client.session, silence: .zero, at: $1) }
     }
 
     // MARK: Time
@@ -65,7 +116,7 @@ struct Workers {
     /// Lets time pass, with heartbeats.
     ///
     /// - Parameter arriving: whether what is under way arrives before the time goes on.
-    mutating func pass(_ duration: Duration, arriving: Bool = true) {
+    func pass(_ duration: Duration, arriving: Bool = true) {
         let end = now + duration
         while true {
             if arriving { settle() }
@@ -73,7 +124,7 @@ struct Workers {
             let next = min(max(due, now), nextBeat, end)
             redis.time = redis.time.advanced(by: next - now)
             now = next
-            for worker in workers.indices { event(worker) { $0.timePassed(at: $1) } }
+            for worker in workers { worker.after { $0.timePassed(at: $1) } }
             if now == nextBeat { beatAll() }
             if now == end { break }
         }
@@ -81,7 +132,7 @@ struct Workers {
     }
 
     /// Everything that is under way arrives, by chance before or after what is under way elsewhere.
-    mutating func settle() {
+    func settle() {
         while step() {}
     }
 
@@ -89,86 +140,62 @@ struct Workers {
     ///
     /// - Returns: whether anything was.
     @discardableResult
-    mutating func step() -> Bool {
-        let ways = workers.indices.flatMap { worker -> [(inout Workers) -> Void] in
-            var ways: [(inout Workers) -> Void] = []
-            if !workers[worker].asked.isEmpty, worker != held { ways.append { $0.execute(worker) } }
-            if !workers[worker].answers.isEmpty {
-                ways.append { $0.event(worker, $0.workers[worker].answers.removeFirst()) }
+    func step() -> Bool {
+        let ways = workers.enumerated().flatMap { number, worker -> [() -> Void] in
+            var ways: [() -> Void] = []
+            if !worker.store.asked.isEmpty, number != held { ways.append { [self] in execute(worker) } }
+            if !worker.answers.isEmpty {
+                ways.append {
+                    worker.answers.removeFirst()()
+                    worker.after { _, _ in }
+                }
             }
-            if !workers[worker].heard.isEmpty {
-                ways.append { $0.event(worker, $0.workers[worker].heard.removeFirst()) }
-            }
+            if !worker.heard.isEmpty { ways.append { worker.after(worker.heard.removeFirst()) } }
             return ways
         }
         guard let way = ways.randomElement(using: &random) else { return false }
-        way(&self)
+        way()
         return true
     }
 
     private var nextBeat = at(.seconds(1))
 
-    private mutating func beatAll() {
+    private func beatAll() {
         nextBeat = nextBeat + .seconds(1)
-        for worker in workers.indices { beat(worker, .renew(workers[worker].incarnation)) }
+        for worker in workers { beat(worker, .renew(worker.incarnation)) }
     }
 
-    private mutating func beat(_ worker: Int, _ beat: LeaseKeeper.Beat) {
+    private func beat(_ worker: Worker, _ beat: LeaseKeeper.Beat) {
         let snapshot = redis.heartbeat(beat, lease: .seconds(5))
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
-        switch beat {
-        case .begin(let new):
-            event(worker) { $0.incarnationBegan(new, isFirst: true, snapshot, until: until, clock: clock, at: $1) }
-        case .renew(let own), .end(let own, _):
-            event(worker) {
-                $0.leaseRenewed(of: own, snapshot, until: until, clock: clock, afterGap: false, at: $1)
+        let own = worker.incarnation
+        let news: LeaseNews =
+            if case .begin = beat {
+                .began(own, isFirst: true, snapshot, until: until, clock: clock)
+            } else {
+                .renewed(own, snapshot, until: until, clock: clock, afterGap: false)
             }
-        }
+        worker.after { $0.told(news, at: $1) }
     }
 
     // MARK: Ways
 
-    private mutating func event(_ worker: Int, _ event: ShardEvent) {
-        carryOut(event(workers[worker].shard, now), of: worker)
-        repeat {
-            carryOut(workers[worker].shard.tickEnded(at: now), of: worker)
-        } while workers[worker].shard.hasMoreToTell
-    }
-
-    private mutating func carryOut(_ actions: [ShardAction], of worker: Int) {
-        for action in actions {
-            switch action {
-            case .send(let message, let sessions), .sendSparing(let message, let sessions, _):
-                for session in sessions { said[Key(worker: worker, session: session), default: []].append(message) }
-            case .sendSnapshot(let message, let session):
-                said[Key(worker: worker, session: session), default: []].append(message)
-            case .tellWhenDrained(let session): workers[worker].heard.append { $0.caughtUp(session, at: $1) }
-            case .close(let session, let end): closed[Key(worker: worker, session: session)] = end.code
-            case .authenticate, .hold, .listen, .limitHit, .sweep, .assertAnew: break
-            case .subscribe(let topic):
-                workers[worker].topics.insert(topic)
-                workers[worker].heard.append { $0.subscribed(topic, at: $1) }
-            case .unsubscribe(let topic): workers[worker].topics.remove(topic)
-            case .store(.audit): break
-            case .store(let request): workers[worker].asked.append(request)
-            }
-        }
-    }
-
     /// Redis takes the first that this worker asked, and what it published goes to all who listen.
-    private mutating func execute(_ worker: Int) {
-        workers[worker].answers.append(redis.reply(to: workers[worker].asked.removeFirst()))
+    private func execute(_ worker: Worker) {
+        let asked = worker.store.asked.removeFirst()
+        if case .audit = asked.request { return }
+        worker.answers.append(redis.reply(to: asked))
         for published in redis.published { publish(published) }
         redis.published = []
     }
 
-    private mutating func publish(_ published: Published) {
-        for worker in workers.indices {
+    private func publish(_ published: Published) {
+        for worker in workers {
             switch published {
             case .notice(_, let addressee):
-                if workers[worker].incarnation == addressee { workers[worker].heard.append(published.news) }
+                if worker.incarnation == addressee { worker.heard.append(published.news) }
             case .presence:
-                if workers[worker].topics.contains(published.topic) { workers[worker].heard.append(published.news) }
+                if worker.topics.contains(published.topic) { worker.heard.append(published.news) }
             case .typing, .members:
                 break
             }
@@ -177,23 +204,23 @@ struct Workers {
 
     // MARK: What came out
 
+    /// With what the workers closed connections.
+    var closed: [CloseCode] { clients.compactMap(\.closed) }
+
     /// How many sessions there are at all workers, those in grace included.
     var sessions: Int { workers.map(\.shard.sessionCount).reduce(0, +) }
 
     /// How many sessions the workers' lists name.
     var listed: Int { redis.sessions.values.map(\.count).reduce(0, +) }
 
-    func incarnation(of key: Key) -> Incarnation { workers[key.worker].incarnation }
+    func incarnation(of client: Client) -> Incarnation { workers[client.worker].incarnation }
 
     /// A user's devices that are not gone.
     func devices(of user: UserID) -> [DeviceID: DeviceRecord] {
         redis.record(of: user).devices.filter { $0.value.state != nil }
     }
 
-    mutating func forgetWhatWasSaid() { said = [:] }
-
-    /// What this client heard since it was last asked.
-    mutating func heard(by key: Key) -> [ServerMessage] {
-        said.removeValue(forKey: key) ?? []
+    func forgetWhatWasSaid() {
+        for client in clients { _ = client.heard() }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct CrowdTests {
     private func keys(_ count: Int) -> [Session] {
-        (0..<count).map { Session(number: Int32($0), now: at(.zero)) }
+        (0..<count).map { Session(number: Int32($0), peer: AnyDevice(), now: at(.zero)) }
     }
 
     @Test("an indexed set has all that were inserted and not removed, each once, in any order")

@@ -103,7 +103,7 @@ import Testing
 @Suite struct ChangeQueueTests {
     @Test("changes are taken by number, each once, at most a given number at a time")
     func rounds() {
-        let keys = (0..<5).map { Session(number: $0, now: at(.zero)) }
+        let keys = (0..<5).map { Session(number: $0, peer: AnyDevice(), now: at(.zero)) }
         var queue = ChangeQueue<Session>()
         #expect(queue.isEmpty)
         for index in [4, 1, 3, 1, 0] { queue.insert(keys[index]) }

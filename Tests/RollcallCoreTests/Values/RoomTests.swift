@@ -23,7 +23,7 @@ import Testing
 
     @Test("it is unused when no session has joined it or waits to")
     func deserted() {
-        let key = Session(number: 0, now: at(.zero))
+        let key = Session(number: 0, peer: AnyDevice(), now: at(.zero))
         #expect(room.isDeserted)
         room.sessions.insert(key)
         #expect(!room.isDeserted)

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import RedisTwin
 import RollcallCore
 import RollcallModel
 
@@ -130,7 +131,8 @@ final class DictionaryNode: OperatorAccess {
                     ?? PresenceRecord(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: 1),
                 storedStatus: record.map { _ in "online" },
                 workers: WorkersReport(time: Timestamp(milliseconds: 1000), workers: state.workers), revoked: nil)
-            let shard = Shard(settings: ShardSettings(), worker: "w", random: SystemRandomNumberGenerator())
+            let shard = Shard(
+                settings: ShardSettings(), worker: "w", store: TwinStore(), random: SystemRandomNumberGenerator())
             return shard.explanation(of: report, at: Instant(nanoseconds: 0))
         }
     }

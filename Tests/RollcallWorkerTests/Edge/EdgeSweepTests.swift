@@ -3,6 +3,7 @@
 import Logging
 import NIOCore
 import NIOEmbedded
+import RollcallCore
 import RollcallModel
 import Testing
 

@@ -4,6 +4,7 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import RollcallCore
 import RollcallModel
 
 @testable import RollcallEdge

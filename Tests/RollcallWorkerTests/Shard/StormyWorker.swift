@@ -26,7 +26,7 @@ final class GaugedShard: EdgeShard {
 
     /// Handles an event, and measures after each tick that follows from it, before anything is flushed.
     func after(_ event: ShardEvent) {
-        driver.after(event)
+        driver.shard.after(event)
         measureLater()
     }
 
@@ -35,7 +35,7 @@ final class GaugedShard: EdgeShard {
             for (index, connection) in connections.enumerated() {
                 peaks[index] = max(peaks[index], connection.outboundBytes)
             }
-            if driver.shell.shard.hasMoreToTell { measureLater() }
+            if driver.shard.hasMoreToTell { measureLater() }
         }
     }
 
@@ -44,6 +44,10 @@ final class GaugedShard: EdgeShard {
         peaks.append(0)
         driver.connected(connection)
     }
+
+    func prove(
+        _ token: ByteString, device: DeviceID?, of connection: EdgeConnection
+    ) throws(ProofRefusal) -> Proof { try driver.prove(token, device: device, of: connection) }
 
     func fellBehind(_ connection: EdgeConnection) { driver.fellBehind(connection) }
     func disconnected(_ connection: EdgeConnection) { driver.disconnected(connection) }

@@ -16,26 +16,10 @@ struct Work: Hashable {
         (self.commands, self.channels, self.frames) = (commands, channels, frames)
     }
 
-    init(of actions: [ShardAction]) {
-        for action in actions {
-            switch action {
-            case .send(.ack, _), .send(.error, _): break
-            case .send(_, let keys), .sendSparing(_, let keys, _): frames += keys.count
-            case .sendSnapshot: frames += 1
-            case .subscribe, .unsubscribe: channels += 1
-            case .store(let request): commands += Self.commands(of: request)
-            case .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate, .assertAnew, .sweep: break
-            }
-        }
-    }
-
-    private static func commands(of request: StoreRequest) -> Int {
-        switch request {
-        case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom: 1
-        case .readPresence(let read): read.users.count
-        case .getPresence(let get): get.users.count
-        case .audit(let audit): 3 * audit.sessions.count
-        }
+    static func += (work: inout Work, more: Work) {
+        work.commands += more.commands
+        work.channels += more.channels
+        work.frames += more.frames
     }
 
     func exceeds(_ bound: Work) -> Bool {
@@ -54,8 +38,8 @@ extension Work {
     static func bound(of message: ClientMessage, rooms: Int, users: Int) -> Work {
         let leavingAll = 2 * rooms + users * (rooms + 1)
         return switch message {
-        // Listing and writing the device, and the cleanup if the session cannot be created.
-        case .hello: Work(commands: 2, frames: 3)
+        // Listing the device or, while Redis takes no writes, the read that tells whether its token was revoked.
+        case .hello: Work(commands: 3, frames: 3)
         case .token: Work(commands: 1 + rooms, channels: leavingAll, frames: 2)
         // A device in the background does not type.
         case .state: Work(commands: 1 + rooms, frames: 1)
@@ -73,10 +57,7 @@ extension Work {
 
 extension Checks {
     /// Checks the work that a message causes at once; there must be none if the message waits.
-    func checkWork(of message: ClientMessage, isTaken: Bool, _ actions: [ShardAction], for edge: EdgeSession) {
-        // A message over the rate ends its session. The work of that does not count for the message.
-        guard !actions.contains(where: { if case .close = $0 { true } else { false } }) else { return }
-        let work = Work(of: actions)
+    func checkWork(of message: ClientMessage, isTaken: Bool, _ work: Work, for edge: EdgeSession) {
         let bound =
             isTaken
             ? Work.bound(of: message, rooms: world.conversations.count, users: world.users.count) : Work()

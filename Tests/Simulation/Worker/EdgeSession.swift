@@ -6,7 +6,7 @@ internal import RollcallCore
 internal import RollcallModel
 
 /// The worker's end of a device's connection.
-final class EdgeSession: ConnectionEnd {
+final class EdgeSession: ConnectionEnd, Peer {
     unowned let worker: SimulatedWorker
     /// What the device calls itself: known to the edge from the hello on.
     let deviceName: DeviceName
@@ -124,32 +124,46 @@ final class EdgeSession: ConnectionEnd {
     func hold() { isHeld = true }
 
     func listen() {
+        if world.settings.planted == .neverListens { return }
         isHeld = false
         guard isPaused else { return }
         isPaused = false
         shard.process.soon { [self] in readAll(unless: isPaused) }
     }
 
-    /// The shard has taken what its device said, but for the last so many messages.
-    func taken(allBut held: Int) {
-        while said.count > held, let (request, came) = said.popFirst() {
-            if isHeld { world.trace.note(name, "is taken at its word: \(request.message.text)") }
-            if came < world.agenda.now { hasWaited = world.agenda.now }
-            view.taken(request, at: world.agenda.now)
-            if !isRefused(request.message) { world.truth.received(request.message, came: came, on: self) }
+    /// What its device has said counts from the moment at which the shard takes it.
+    func took() {
+        guard let (request, came) = said.popFirst() else { return }
+        if isHeld { world.trace.note(name, "is taken at its word: \(request.message.text)") }
+        if came < world.agenda.now { hasWaited = world.agenda.now }
+        view.taken(request, at: world.agenda.now)
+        if !isRefused(request.message) { world.truth.received(request.message, came: came, on: self) }
+    }
+
+    func prove(_ token: ByteString, device: DeviceID?) throws(ProofRefusal) -> Proof {
+        guard let device else { throw ProofRefusal(.badMessage(), endsWelcomed: true) }
+        guard world.settings.usesTokens else {
+            guard let user = try? UserID(token.string) else {
+                throw ProofRefusal(.badToken(because: "no user"), endsWelcomed: true)
+            }
+            return Proof(user: user, device: device)
         }
+        guard let shown = world.token(token.string), shown.expires > shard.process.now else {
+            showedExpiredToken = true
+            throw ProofRefusal(.tokenExpired(), endsWelcomed: true)
+        }
+        if self.token.map({ $0.issued <= shown.issued }) ?? true { self.token = shown }
+        let planted = world.settings.planted
+        return Proof(
+            user: shown.user, device: device,
+            lifetime: planted == .tokenNeverExpires ? nil : shown.expires - shard.process.now,
+            issued: planted == .revocationSpares ? nil : world.redis.hostTime(at: shown.issued))
     }
 
     /// Whether it is a hello with a token that has expired, which is nobody's word.
     private func isRefused(_ message: ClientMessage) -> Bool {
         guard world.settings.usesTokens, case .hello(let hello) = message else { return false }
         return world.token(hello.token.string).map { $0.expires <= world.agenda.now } ?? false
-    }
-
-    /// The shard has taken all until goodbye.
-    func takenUntilGoodbye() {
-        guard let index = said.firstIndex(where: { $0.request.message == .goodbye }) else { return }
-        taken(allBut: said.count - index - 1)
     }
 
     /// The oldest message that waits to be taken.
@@ -177,9 +191,33 @@ final class EdgeSession: ConnectionEnd {
 
     // MARK: To the device
 
+    func send(_ delivery: Delivery, counting: Bool) -> Bool {
+        guard !isOver, let message = shard.read(delivery) else { return false }
+        switch message {
+        case .ack, .error: break
+        default: shard.works(Work(frames: 1))
+        }
+        send(message)
+        return true
+    }
+
+    func spare(_: Delivery) {}
+
+    func limitHit(_ limit: Limit) {
+        switch limit {
+        case .watchedUsers: world.bounds.met(.watchedUsers)
+        case .joinedConversations: world.bounds.met(.joinedConversations)
+        case .messageRate where world.settings.planted == .closesTalkative:
+            shard.process.soon { [self] in
+                if let key, !isOver { shard.after { $0.end(key, .flood, at: $1) } }
+            }
+        case .messageRate: world.bounds.met(.messageRate)
+        default: break
+        }
+    }
+
     /// - Parameter message: as the device reads it.
-    func send(_ message: ServerMessage) {
-        guard !isOver else { return }
+    private func send(_ message: ServerMessage) {
         if case .welcome(let welcome) = message {
             isOpen = true
             session = SessionID(random: welcome.session)
@@ -193,13 +231,15 @@ final class EdgeSession: ConnectionEnd {
         fallBehindIfHeld()
     }
 
-    func close(_ code: CloseCode) {
+    func close(_ end: SessionEnd) {
+        shard.closed(self)
+        let code = end.code
         guard !isOver else { return }
         world.trace.note(name, "is closed: \(code)")
         world.checks.closed(self, code)
         world.truth.closed(self, code, rest: said.map(\.request.message))
         closeCode = code
-        end()
+        self.end()
         connection.close(at: .server)
     }
 
@@ -231,6 +271,8 @@ final class EdgeSession: ConnectionEnd {
 
     /// At once, unless what was sent cannot leave.
     func tellWhenDrained() {
+        world.bounds.met(.showBatch)
+        if world.settings.planted == .forgetsTheRest { return }
         if spell == nil || !route.down.isHeld { shard.process.soon { [self] in shard.drained(self) } }
     }
 

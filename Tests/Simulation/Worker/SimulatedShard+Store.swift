@@ -1,46 +1,103 @@
-// How the simulated Redis is asked for what a shard wants of it.
+// The simulated Redis as the store of a shard.
 
 internal import RollcallCore
 internal import RollcallModel
 
-extension SimulatedShard {
-    func ask(_ request: StoreRequest) {
-        switch request {
-        case .list(let list):
-            store.record(list.sessions.map(\.name), of: list.incarnation, until: list.until) { [self] in
+/// A shard's requests, over its simulated connections.
+final class SimulatedShardStore: PresenceStore {
+    private let store: SimulatedStore
+    private let subscriber: SubscriberLink
+    private unowned let world: World
+    private unowned let process: Process
+    /// Set before the first request.
+    unowned var shard: SimulatedShard?
+    private var isAsking = false
+
+    init(_ store: SimulatedStore, subscriber: SubscriberLink, in world: World, of process: Process) {
+        (self.store, self.subscriber, self.world, self.process) = (store, subscriber, world, process)
+    }
+
+    func list(
+        _ names: [SessionName], of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
+    ) {
+        ask(commands: 1, reply) { answer in
+            store.record(names, of: incarnation, until: until) { [self] in
                 if case .failure(let failure) = $0, failure.effect == .unknown {
-                    for session in list.sessions { world.truth.listingUntold(session.name, of: list.incarnation) }
+                    for name in names { world.truth.listingUntold(name, of: incarnation) }
                 }
-                answered(list, $0)
+                answer($0)
             }
-        case .unlist(let unlist) where world.settings.planted == .neverUnlists:
-            answered(unlist, .success(()))
-        case .unlist(let unlist):
-            store.unrecord([unlist.name], of: unlist.incarnation) { [self] in answered(unlist, $0) }
-        case .write(let write):
-            store.write(write.write) { [self] in answered(write, $0) }
-        case .announceReplaced(let name, let previous):
-            store.announceReplaced(previous, user: name.user, device: name.device)
-        case .signalTyping(let signalling):
-            store.signalTyping(signalling.signal, isOpen: signalling.isOpen) { [self] in answered(signalling, $0) }
-        case .stopTyping(let stopping):
-            store.stopTyping(stopping.stop) { [self] in answered(stopping, $0) }
-        case .readRoom(let reading):
-            store.room(reading.read) { [self] in answered(reading, $0) }
-        case .readPresence(let read):
-            if read.users.count == world.settings.shard.bounds.readBatch { world.bounds.met(.readBatch) }
-            store.presence(of: read.users, known: read.known) { [self] in answered(read, $0) }
-        case .getPresence(let get):
-            store.presence(of: get.users, known: get.known) { [self] in answered(get, $0) }
-        case .audit(let audit):
-            if audit.sessions.count == world.settings.shard.bounds.auditBatch { world.bounds.met(.auditBatch) }
-            store.audit(audit.sessions.map(\.name), of: audit.incarnation) { [self] in answered(audit, $0) }
         }
     }
 
-    private func answered<Question: StoreQuestion>(
-        _ question: Question, _ reply: Result<Question.Answer, RedisFailure>
+    func unlist(_ name: SessionName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
+        ask(commands: 1, reply) { answer in
+            guard world.settings.planted != .neverUnlists else { return answer(.success(())) }
+            store.unrecord([name], of: incarnation, reply: answer)
+        }
+    }
+
+    func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) {
+        ask(commands: 1, reply) { store.write(write, reply: $0) }
+    }
+
+    func announceReplaced(_ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID) {
+        shard?.works(Work(commands: 1))
+        store.announceReplaced(previous, user: user, device: device)
+    }
+
+    func signalTyping(_ signal: TypingSignal, isOpen: Bool, reply: @escaping StoreReply<TypingOutcome>) {
+        ask(commands: 1, reply) { store.signalTyping(signal, isOpen: isOpen, reply: $0) }
+    }
+
+    func stopTyping(_ stop: TypingSignal, reply: @escaping StoreReply<TypingStopOutcome>) {
+        ask(commands: 1, reply) { store.stopTyping(stop, reply: $0) }
+    }
+
+    func room(_ read: RoomRead, reply: @escaping StoreReply<RoomSnapshot>) {
+        ask(commands: 1, reply) { store.room(read, reply: $0) }
+    }
+
+    func presence(of users: [UserID], known: KnownWorkers, reply: @escaping StoreReply<PresenceSnapshot>) {
+        if users.count == world.settings.shard.bounds.readBatch { world.bounds.met(.readBatch) }
+        ask(commands: users.count, reply) { store.presence(of: users, known: known, reply: $0) }
+    }
+
+    func audit(_ names: [SessionName], of incarnation: Incarnation, reply: @escaping StoreReply<[DeviceStanding]>) {
+        if names.count == world.settings.shard.bounds.auditBatch { world.bounds.met(.auditBatch) }
+        ask(commands: 3 * names.count, reply) { store.audit(names, of: incarnation, reply: $0) }
+    }
+
+    func subscribe(_ topic: Topic) {
+        shard?.works(Work(channels: 1))
+        subscriber.subscribe(topic)
+        if subscriber.isConfirmed(topic) {
+            process.soon { [self] in shard?.after { $0.subscribed(topic, at: $1) } }
+        }
+    }
+
+    func unsubscribe(_ topic: Topic) {
+        shard?.works(Work(channels: 1))
+        subscriber.unsubscribe(topic)
+    }
+
+    /// A command that cannot be sent fails at once, but its reply must not come inside a call of the shard.
+    private func ask<Answer>(
+        commands: Int, _ reply: @escaping StoreReply<Answer>,
+        _ send: (@escaping SimulatedStore.Reply<Answer>) -> Void
     ) {
-        shell.answered(question, reply.mapError(\.effect))
+        shard?.works(Work(commands: commands))
+        isAsking = true
+        send { [self] result in
+            let result = result.mapError(\.effect)
+            guard isAsking else { return answered(result, reply) }
+            process.soon { [self] in answered(result, reply) }
+        }
+        isAsking = false
+    }
+
+    private func answered<Answer>(_ result: Result<Answer, StoreFailure>, _ reply: StoreReply<Answer>) {
+        reply(result)
+        shard?.happened()
     }
 }

@@ -200,7 +200,7 @@ final class SimulatedWorker {
     // MARK: Between the loops
 
     private func tell(_ news: LeaseNews) {
-        for shard in shards { carry { shard.shell.told(news) } }
+        for shard in shards { carry { shard.after { $0.told(news, at: $1) } } }
     }
 
     private func noticed(_ notice: WorkerNotice) {
@@ -264,16 +264,14 @@ final class SimulatedWorker {
 
 extension SimulatedShard {
     fileprivate func noticed(_ notice: WorkerNotice) {
-        guard case .sentAway = notice else { return shell.noticed(notice) }
+        guard case .sentAway = notice else { return after { $0.noticed(notice, at: $1) } }
         switch world.settings.planted {
         case .sendsAllAway:
             for edge in openEdges {
-                guard let random = edge.session else { continue }
-                let name = SessionName(user: edge.user, device: edge.device, session: random)
-                after { $0.sentAway(name, at: $1) }
+                if let key = edge.key { after { $0.end(key, .sentAway, at: $1) } }
             }
         case .revocationSpares: break
-        default: shell.noticed(notice)
+        default: after { $0.noticed(notice, at: $1) }
         }
     }
 }

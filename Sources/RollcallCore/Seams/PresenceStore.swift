@@ -1,0 +1,66 @@
+// What a shard asks of Redis, and what it hears from there.
+
+public import RollcallModel
+
+/// Why a request to Redis failed.
+public enum StoreFailure: Error, Hashable, Sendable {
+    /// Redis did nothing: the request was never sent, or was refused as a whole.
+    case withoutEffect
+    /// The reply was lost: Redis may have done what it was asked.
+    case unknown
+}
+
+/// Takes the reply to a request, once.
+public typealias StoreReply<Answer> = (Result<Answer, StoreFailure>) -> Void
+
+/// Redis, as a shard uses it. Requests of one shard take effect in their order.
+///
+/// Replies, changes and confirmations of channels come on the shard's thread, and never before the call that asked for
+/// them has returned: the shard would be in the middle of a decision.
+public protocol PresenceStore: AnyObject {
+    /// Puts sessions on an incarnation's list.
+    ///
+    /// - Parameters:
+    ///   - until: by Redis's clock: later, the request does nothing.
+    ///   - reply: `false` if it came too late and had no effect.
+    func list(
+        _ names: [SessionName], of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>)
+
+    /// Takes a session off an incarnation's list.
+    func unlist(_ name: SessionName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>)
+
+    /// Writes a device's state.
+    func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>)
+
+    /// Tells the worker that held this device's earlier session. There is no reply.
+    func announceReplaced(_ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID)
+
+    /// - Parameter isOpen: whether the session may type there while the conversation has no members.
+    func signalTyping(_ signal: TypingSignal, isOpen: Bool, reply: @escaping StoreReply<TypingOutcome>)
+
+    func stopTyping(_ stop: TypingSignal, reply: @escaping StoreReply<TypingStopOutcome>)
+
+    /// Reads a conversation.
+    func room(_ read: RoomRead, reply: @escaping StoreReply<RoomSnapshot>)
+
+    /// Reads users, and the leases of the workers that their records name and that are not `known`.
+    func presence(of users: [UserID], known: KnownWorkers, reply: @escaping StoreReply<PresenceSnapshot>)
+
+    /// Reads what Redis holds of these sessions, in their order.
+    func audit(_ names: [SessionName], of incarnation: Incarnation, reply: @escaping StoreReply<[DeviceStanding]>)
+
+    /// Subscribes to a topic. ``Shard/subscribed(_:at:)`` follows each time the channel is confirmed,
+    /// ``Shard/subscriptionLost(_:)`` each time it is lost.
+    func subscribe(_ topic: Topic)
+    func unsubscribe(_ topic: Topic)
+}
+
+/// A read of a conversation.
+public struct RoomRead: Hashable, Sendable {
+    public var conversation: ConversationID
+    /// The users whose membership is read.
+    public var users: [UserID]
+    public var withTyping: Bool
+    /// The most members to read; 0 for none.
+    public var mostMembers: Int
+}
