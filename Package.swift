@@ -2,10 +2,10 @@
 import PackageDescription
 
 // What many targets use.
-let core = ["RollcallCore", "RollcallModel", "TestSupport"]
+let core = ["RollcallCore", "RollcallProtocol", "TestSupport"]
 let nio = ["NIOConcurrencyHelpers", "NIOCore", "NIOPosix"]
 let sockets = nio + ["Logging", "NIOHTTP1", "NIOSSL"]
-let worker = sockets + ["RollcallListener", "RollcallModel", "RollcallShards", "Metrics", "ServiceLifecycle"]
+let worker = sockets + ["RollcallProtocol", "RollcallServer", "Metrics", "ServiceLifecycle"]
 
 // The products of other packages. What is not listed here is a target of this package.
 let productsOfPackages = [
@@ -77,32 +77,29 @@ let package = Package(
 package.targets += [
     .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
     .target(name: "CModule"), .target(name: "CPages"), .target(name: "CScripts"), .target(name: "CWords"),
-    library("RollcallModel"),
-    library("RollcallCore", uses: ["RollcallModel", "HeapModule"]),
+    library("RollcallProtocol"),
+    library("RollcallCore", uses: ["RollcallProtocol", "HeapModule"]),
     library(
         "RollcallRedis",
-        uses: ["CHiredis", "CScripts", "RollcallModel", "Logging", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"],
+        uses: ["CHiredis", "CScripts", "RollcallProtocol", "Logging", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"],
         exclude: ["Scripts"]),
     library(
-        "RollcallShards",
-        uses: nio
-            + ["RollcallCore", "RollcallModel", "RollcallRedis", "Logging", "Metrics", "NIOSSL", "ServiceLifecycle"]),
-    library("RollcallListener", uses: sockets + ["RollcallModel", "RollcallRedis", "RollcallShards"]),
-    library("RollcallEdge", uses: worker + ["RollcallCore", "Crypto"]),
+        "RollcallServer",
+        uses: sockets + ["RollcallCore", "RollcallProtocol", "RollcallRedis", "Crypto", "Metrics", "ServiceLifecycle"]),
     library(
         "RollcallWorker",
         uses: worker + [
-            "CPages", "RollcallCore", "RollcallEdge", "RollcallRedis", "Crypto", "CryptoExtras", "Hummingbird",
+            "CPages", "RollcallCore", "RollcallRedis", "Crypto", "CryptoExtras", "Hummingbird",
             "HummingbirdCore", "Yams",
         ], exclude: ["Live"]),
     library(
-        "RollcallClient", uses: nio + ["CWords", "RollcallModel", "NIOHTTP1", "NIOSSL", "NIOTLS", "NIOWebSocket"]),
+        "RollcallClient", uses: nio + ["CWords", "RollcallProtocol", "NIOHTTP1", "NIOSSL", "NIOTLS", "NIOWebSocket"]),
     library("RollcallBrowser", uses: ["CModule"], exclude: ["Module"]),
     library(
         "RollcallNode",
-        uses: nio + ["RollcallClient", "RollcallModel", "RollcallShards", "Logging", "ServiceLifecycle"]),
+        uses: nio + ["RollcallClient", "RollcallProtocol", "RollcallServer", "Logging", "ServiceLifecycle"]),
     library(
-        "RollcallTesting", uses: ["RollcallClient", "RollcallModel"]),
+        "RollcallTesting", uses: ["RollcallClient", "RollcallProtocol"]),
     library("RollcallViews", uses: ["RollcallClient"]),
     library("Spawning"),
     program(
@@ -118,9 +115,9 @@ package.targets += [
     library(
         "TestSupport", uses: ["Spawning"], path: "Tests/TestSupport",
         exclude: ["Certificates", "Clock/settable_clock.c"]),
-    library("RedisTwin", uses: ["RollcallCore", "RollcallModel"], path: "Tests/RedisTwin"),
-    library("FoundationCodec", uses: ["RollcallModel"], path: "Tests/FoundationCodec"),
-    library("Harness", uses: nio + ["RollcallClient", "RollcallModel", "TestSupport"], path: "Tests/Harness"),
+    library("RedisTwin", uses: ["RollcallCore", "RollcallProtocol"], path: "Tests/RedisTwin"),
+    library("FoundationCodec", uses: ["RollcallProtocol"], path: "Tests/FoundationCodec"),
+    library("Harness", uses: nio + ["RollcallClient", "RollcallProtocol", "TestSupport"], path: "Tests/Harness"),
     library(
         "Simulation", uses: core + ["RedisTwin", "RollcallClient", "DequeModule", "HeapModule", "NIOCore"],
         path: "Tests/Simulation"),
@@ -131,7 +128,7 @@ package.targets += [
     library(
         "AttackSuite", uses: ["Harness", "TestSupport", "Crypto", "NIOConcurrencyHelpers", "NIOCore"],
         path: "Tests/AttackSuite"),
-    tests("RollcallModelTests", uses: core + ["FoundationCodec"], exclude: ["golden-frames.json"]),
+    tests("RollcallProtocolTests", uses: core + ["FoundationCodec"], exclude: ["golden-frames.json"]),
     tests("RollcallCoreTests", uses: core + ["RedisTwin"]),
     tests(
         "RollcallRedisTests", uses: core + nio + ["RedisTwin", "RollcallRedis", "Logging", "NIOEmbedded", "NIOSSL"],
@@ -139,13 +136,13 @@ package.targets += [
     tests(
         "RollcallWorkerTests",
         uses: core + worker + [
-            "RedisTwin", "RollcallEdge", "RollcallRedis", "RollcallWorker", "Crypto", "CryptoExtras", "Hummingbird",
+            "RedisTwin", "RollcallRedis", "RollcallWorker", "Crypto", "CryptoExtras", "Hummingbird",
             "NIOEmbedded",
             "NIOTLS", "Yams",
         ]),
     tests(
         "RollcallClientTests",
-        uses: sockets + ["RollcallBrowser", "RollcallClient", "RollcallModel", "RollcallTesting", "TestSupport"]
+        uses: sockets + ["RollcallBrowser", "RollcallClient", "RollcallProtocol", "RollcallTesting", "TestSupport"]
             + ["NIOWebSocket"], exclude: ["Apple", "Text/golden.json"]),
     tests(
         "RollcallNodeTests",
@@ -155,7 +152,8 @@ package.targets += [
     tests(
         "IntegrationTests",
         uses: [
-            "AttackSuite", "FaultSuite", "Harness", "RollcallClient", "RollcallModel", "RollcallWorker", "TestSupport",
+            "AttackSuite", "FaultSuite", "Harness", "RollcallClient", "RollcallProtocol", "RollcallWorker",
+            "TestSupport",
             "rollcall", "NIOCore",
         ]),
 ]
@@ -169,7 +167,7 @@ if Context.environment["ROLLCALL_PROGRAMS"] != nil {
         program(
             "micro-bench",
             uses: [
-                "CAllocations", "RedisTwin", "RollcallClient", "RollcallCore", "RollcallEdge", "RollcallModel",
+                "CAllocations", "RedisTwin", "RollcallClient", "RollcallCore", "RollcallProtocol", "RollcallServer",
                 "RollcallRedis", "ArgumentParser", "Logging", "NIOCore", "NIOEmbedded",
             ], path: "Benchmarks/Micro", exclude: ["allocations.txt"]),
     ]
@@ -183,7 +181,7 @@ if Context.environment["ROLLCALL_PROGRAMS"] != nil {
             program(
                 "bench",
                 uses: [
-                    "CEpoll", "Harness", "RollcallClient", "RollcallModel", "RollcallRedis", "RollcallWorker",
+                    "CEpoll", "Harness", "RollcallClient", "RollcallProtocol", "RollcallRedis", "RollcallWorker",
                     "TestSupport", "ArgumentParser",
                 ], path: "Benchmarks/Bench"),
         ]
@@ -198,7 +196,7 @@ if Context.environment["ROLLCALL_FUZZ"] != nil {
         program(
             "fuzz",
             uses: core + nio
-                + ["CFuzzer", "FoundationCodec", "RedisTwin", "RollcallEdge", "RollcallRedis", "RollcallWorker"],
+                + ["CFuzzer", "FoundationCodec", "RedisTwin", "RollcallRedis", "RollcallWorker"],
             path: "Tests/Fuzz/Targets"),
     ]
 }

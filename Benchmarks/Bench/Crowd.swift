@@ -4,7 +4,7 @@
 import CEpoll
 import Foundation
 import RollcallClient
-import RollcallModel
+import RollcallProtocol
 
 /// Simulated devices of one thread, numbered from 0.
 final class Crowd {

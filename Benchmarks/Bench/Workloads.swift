@@ -2,7 +2,7 @@
 
 import Foundation
 import RollcallClient
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 import Synchronization
 import TestSupport

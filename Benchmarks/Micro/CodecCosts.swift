@@ -1,7 +1,7 @@
 // Messages as both ends read and write them, and changes as Redis publishes them.
 
 import RollcallClient
-import RollcallModel
+import RollcallProtocol
 
 func measureCodec(_ bench: inout Bench) {
     let codec = MessageCodec()

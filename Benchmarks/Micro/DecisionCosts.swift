@@ -2,7 +2,7 @@
 
 import RollcallClient
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 
 func measureDecisions(_ bench: inout Bench) {
     measureSignals(&bench)

@@ -6,9 +6,9 @@ import NIOCore
 import NIOEmbedded
 import RollcallClient
 import RollcallCore
-import RollcallEdge
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
+import RollcallServer
 
 func measurePaths(_ bench: inout Bench) {
     measureSignal(&bench)

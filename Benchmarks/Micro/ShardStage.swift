@@ -3,7 +3,7 @@
 import RedisTwin
 import RollcallClient
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 
 /// What a signal asks of Redis, with where its reply goes.
 typealias SignalTaker = (TypingSignal, _ isOpen: Bool, @escaping StoreReply<TypingOutcome>) -> Void

@@ -3,9 +3,9 @@
 
 import NIOCore
 import RollcallClient
-import RollcallEdge
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
+import RollcallServer
 
 func measureWire(_ bench: inout Bench) {
     measureFrames(&bench)

@@ -1,6 +1,6 @@
-// Apps import only `RollcallClient`: the identifiers, presence and close codes of `RollcallModel` are exported with it.
+// Apps import only `RollcallClient`: the identifiers, presence and close codes of `RollcallProtocol` are exported with it.
 
-@_exported public import RollcallModel
+@_exported public import RollcallProtocol
 
 extension Identifier: ExpressibleByStringLiteral {
     /// Creates an identifier from a literal: `"c42"`. For text that is not a literal, use the throwing

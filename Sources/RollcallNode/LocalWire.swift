@@ -2,8 +2,8 @@
 
 internal import NIOCore
 internal import RollcallClient
-internal import RollcallModel
-internal import RollcallShards
+internal import RollcallProtocol
+internal import RollcallServer
 
 /// One connection of a client to the node. Used on the event loop that both share, and only there.
 final class LocalWire: Wire {

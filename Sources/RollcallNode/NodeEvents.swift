@@ -1,7 +1,7 @@
 // The stream of events as an async sequence, for a server that embeds a node.
 
-internal import RollcallModel
-internal import RollcallShards
+internal import RollcallProtocol
+internal import RollcallServer
 
 /// Who came and who went, in order: ``RollcallNode/events(after:)``.
 ///

@@ -6,17 +6,17 @@ internal import NIOConcurrencyHelpers
 public import NIOCore
 public import NIOPosix
 @_exported public import RollcallClient
-public import RollcallShards
+public import RollcallServer
 public import ServiceLifecycle
 
-@_exported public import struct RollcallShards.CannotServe
-@_exported public import struct RollcallShards.ConfigurationProblem
-@_exported public import struct RollcallShards.ConfigurationProblems
-@_exported public import protocol RollcallShards.NodeAccess
-@_exported public import enum RollcallShards.RollcallVersion
-@_exported public import struct RollcallShards.Secret
-@_exported public import struct RollcallShards.Unavailable
-@_exported public import struct RollcallShards.WorkerConfiguration
+@_exported public import struct RollcallServer.CannotServe
+@_exported public import struct RollcallServer.ConfigurationProblem
+@_exported public import struct RollcallServer.ConfigurationProblems
+@_exported public import protocol RollcallServer.NodeAccess
+@_exported public import enum RollcallServer.RollcallVersion
+@_exported public import struct RollcallServer.Secret
+@_exported public import struct RollcallServer.Unavailable
+@_exported public import struct RollcallServer.WorkerConfiguration
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -97,7 +97,7 @@ public final class RollcallNode: Service {
     /// Its devices keep their presence for `presence.grace`, so that the next process can take over without them
     /// appearing offline. To take a device offline at once, call ``RollcallClient/RollcallClient/shutdown()`` first.
     ///
-    /// - Throws: ``RollcallShards/CannotServe`` if no Redis answers within `redis.connect_timeout`.
+    /// - Throws: ``RollcallServer/CannotServe`` if no Redis answers within `redis.connect_timeout`.
     public func run() async throws {
         do {
             try await node.start(edge: "", host: ProcessInfo.processInfo.hostName) { [local] in local.connections }

@@ -1,7 +1,7 @@
 // All names that Rollcall uses in Redis. A channel has the name of the key whose changes it carries. The braces are
 // Redis Cluster's hash tags: all keys of one script are in one slot.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// The names of keys and channels under one prefix.
 public struct KeyNames: Hashable, Sendable {

@@ -6,10 +6,8 @@ internal import Metrics
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
-internal import RollcallEdge
-internal import RollcallListener
-internal import RollcallModel
-@_exported public import RollcallShards
+internal import RollcallProtocol
+@_exported public import RollcallServer
 public import ServiceLifecycle
 
 /// A worker that serves until its service group shuts down.

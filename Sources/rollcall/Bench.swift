@@ -4,7 +4,7 @@
 import ArgumentParser
 import Foundation
 import RollcallClient
-import RollcallModel
+import RollcallProtocol
 import Synchronization
 
 /// Measures how long typing takes from one device to another.

@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import RollcallModel
+import RollcallProtocol
 import RollcallWorker
 
 /// How an operator's command reaches a worker's admin port.

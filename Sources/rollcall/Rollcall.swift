@@ -2,7 +2,7 @@
 
 public import ArgumentParser
 import Foundation
-public import RollcallModel
+public import RollcallProtocol
 import RollcallWorker
 import UnixSignals
 

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Foundation
 import Logging
-import RollcallModel
+import RollcallProtocol
 import RollcallWorker
 import ServiceLifecycle
 import Spawning

@@ -7,7 +7,7 @@
 //   they are whole.
 
 internal import Foundation
-internal import RollcallModel
+internal import RollcallProtocol
 
 public enum Comparison {
     /// - Returns: what they disagree about; `nil` if they agree.

@@ -87,7 +87,7 @@ struct HostileInputTests {
                 .header,
                 try names(
                     #""([a-z-]+)""#,
-                    in: text("Sources/RollcallEdge/Handshake/Handshake.swift")
+                    in: text("Sources/RollcallServer/Edge/Handshake/Handshake.swift")
                         .components(separatedBy: "private static let read = [")[1].components(separatedBy: "]")[0])
             ),
         ]

@@ -5,7 +5,7 @@ import Foundation
 import Harness
 import NIOCore
 import RollcallClient
-import RollcallModel
+import RollcallProtocol
 import Synchronization
 import TestSupport
 import Testing

@@ -4,7 +4,7 @@
 import Foundation
 import Harness
 import RollcallClient
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

@@ -3,7 +3,7 @@
 import Foundation
 import Harness
 import RollcallClient
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-public import RollcallModel
+public import RollcallProtocol
 
 /// A published change, as its subscribers receive it.
 public enum Published: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // The stream of events, which device_write, sweep_device, user_erase and heartbeat append to.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// The hash `events:state`.
 package struct TwinEventsState: Hashable, Sendable {

@@ -1,7 +1,7 @@
 // The scripts heartbeat, worker_read and worker_forget: which workers are alive.
 
 public import RollcallCore
-public import RollcallModel
+public import RollcallProtocol
 
 extension TwinRedis {
     /// Starts, renews or ends a lease, and reads all leases.

@@ -1,6 +1,6 @@
 // The scripts that write members:{CONVERSATION}, and the typing that they end.
 
-public import RollcallModel
+public import RollcallProtocol
 
 extension TwinRedis {
     /// Reads the members' display names; `nil` if the conversation is not managed.

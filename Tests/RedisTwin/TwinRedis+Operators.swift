@@ -1,6 +1,6 @@
 // The script user_erase, which operators use.
 
-public import RollcallModel
+public import RollcallProtocol
 
 extension TwinRedis {
     /// Erases a user's record.

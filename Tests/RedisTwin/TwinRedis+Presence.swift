@@ -1,6 +1,6 @@
 // The script device_write, and reads of presence:{USER}.
 
-public import RollcallModel
+public import RollcallProtocol
 
 extension TwinRedis {
     /// Writes one decision of a session, if the order of sessions permits it.

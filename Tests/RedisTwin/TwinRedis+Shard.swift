@@ -2,7 +2,7 @@
 // has them arrive.
 
 public import RollcallCore
-public import RollcallModel
+public import RollcallProtocol
 
 /// The store of a shard whose test decides when everything happens.
 public final class TwinStore: PresenceStore {

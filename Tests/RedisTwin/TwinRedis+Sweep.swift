@@ -1,7 +1,7 @@
 // The sessions of an incarnation, and the scripts sweep_claim and sweep_device, which take them offline once it is
 // dead.
 
-public import RollcallModel
+public import RollcallProtocol
 
 extension TwinRedis {
     /// Stores these sessions in the incarnation's list.

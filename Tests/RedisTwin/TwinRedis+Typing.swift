@@ -1,6 +1,6 @@
 // The scripts typing_signal, typing_stop and room: who types in a conversation.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// The key `typing:{CONVERSATION}:USER`.
 package struct TypingUser: Hashable, Sendable {

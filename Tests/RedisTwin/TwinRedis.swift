@@ -2,7 +2,7 @@
 // step, so that workers can be simulated without a server. The contract test runs the same calls against this and a
 // real Redis, and compares every visible result.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// A Redis in memory. A copy is a snapshot; restoring it simulates a restored or failed-over Redis.
 ///

@@ -1,6 +1,6 @@
 // Shared by the client's tests.
 
-import RollcallModel
+import RollcallProtocol
 
 @testable import RollcallClient
 

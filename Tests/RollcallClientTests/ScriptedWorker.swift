@@ -9,7 +9,7 @@ import NIOPosix
 import NIOSSL
 import NIOWebSocket
 import RollcallClient
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

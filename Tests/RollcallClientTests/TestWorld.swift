@@ -2,7 +2,7 @@
 // test moves the clock. Nothing takes real time, so a busy machine has no effect.
 
 import NIOConcurrencyHelpers
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 
 @testable import RollcallClient

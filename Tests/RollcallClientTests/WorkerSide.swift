@@ -1,7 +1,7 @@
 // What a scripted worker does on one connection, with or without a real socket.
 
 import RollcallClient
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 
 /// The worker's side of one client's connection.

@@ -1,7 +1,7 @@
 // One run with one seed.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The result of a run.
 public struct Outcome: Sendable {

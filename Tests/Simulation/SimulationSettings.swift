@@ -2,7 +2,7 @@
 
 internal import RedisTwin
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// A deliberate bug, to check that the simulation finds it.
 public enum PlantedBug: String, CaseIterable, Sendable {

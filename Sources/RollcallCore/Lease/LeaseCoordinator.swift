@@ -1,7 +1,7 @@
 // The decisions that a worker makes as a whole, in addition to those of its shards: it keeps the lease, passes the
 // result of each heartbeat to the shards, and sweeps dead incarnations.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// A change of the worker's lease, for its shards.
 public enum LeaseNews: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // A worker's own lease: claimed at startup, renewed by heartbeats, and never renewed once it may have expired.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// Manages one worker's lease through all of its incarnations.
 public struct LeaseKeeper: Sendable {

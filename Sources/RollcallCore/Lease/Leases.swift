@@ -1,6 +1,6 @@
 // Which workers are alive, as of the last heartbeat. Readers use this to ignore the devices of dead incarnations.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// The leases of all workers, as this worker's last heartbeat read them.
 public struct Leases: Hashable, Sendable {

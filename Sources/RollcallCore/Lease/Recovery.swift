@@ -1,7 +1,7 @@
 // Whether Redis may still lack what an outage, of Redis or of this worker, has lost. Until all workers have had time to
 // write their sessions again, a missing record and an expired lease prove nothing.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// What a worker knows about the last outage.
 enum Recovery: Sendable {

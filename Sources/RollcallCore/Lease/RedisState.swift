@@ -1,7 +1,7 @@
 // What a shard knows of Redis: what it can do there, the time, the leases of all workers, and whether an outage has
 // settled. Heartbeats bring all of this; nothing else changes it.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 struct RedisState: Sendable {
     /// What a heartbeat that renewed the lease has shown.

@@ -2,7 +2,7 @@
 // while only some of the connections are cut. After each heartbeat, an event loop looks for its traces: the lease, on
 // its connection for commands, and a message, on its connection for messages. A cluster has its slot map instead.
 
-package import RollcallModel
+package import RollcallProtocol
 
 /// Counts in a row how often a connection that answers showed no trace of a heartbeat.
 package struct MissedBeats: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // Removes what dead incarnations left behind: first their devices, in batches, and then the incarnation's own keys.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// A device whose record names a dead incarnation.
 public struct DeadDevice: Hashable, Sendable {

@@ -1,7 +1,7 @@
 // When weaker states (idle, background, in grace, removed) are written under a new incarnation. Redis may have lost the
 // stronger states of other devices, so active devices are written first.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 struct WeakerStateSchedule: Sendable {
     /// From this moment, weaker states are written under the latest incarnation; `nil` under the first one.

@@ -1,6 +1,6 @@
 // Puts the rule that decided a presence into words.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 extension Explanation {
     /// Describes the rule in one sentence that names devices, workers and times.

@@ -1,7 +1,7 @@
 // Explains why a user has a status: each device, the worker that holds it, and the rule that decided. Support staff can
 // use it to answer why a user is shown as online or offline.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// A user's presence as this worker shows it, and the reasons for it.
 public struct Explanation: Hashable, Sendable {

@@ -1,7 +1,7 @@
 // The members of a conversation, for sessions that joined it with presence: a snapshot plus the changes received around
 // it.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The members of a conversation and their names, once read. In a conversation with more members than may be shown,
 /// only some are known by name; of the others, only the number is known.

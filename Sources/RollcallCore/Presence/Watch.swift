@@ -1,7 +1,7 @@
 // One watched user on one shard: the latest known presence, by version, and what watchers last saw. What a read or a
 // published change means for it is decided here.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// A user whose presence sessions of this shard watch.
 final class Watch: Numbered {

@@ -1,6 +1,6 @@
 // What a shard needs besides Redis and its peers.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// Where a shard runs: an event loop of a worker, a simulated process, or a test.
 public protocol Host: AnyObject {

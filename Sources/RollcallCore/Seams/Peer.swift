@@ -1,6 +1,6 @@
 // The other end of a session: a device behind a WebSocket, one in this process, a simulated one, or a test.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// A session's connection. Belongs to the thread of its shard.
 ///

@@ -1,6 +1,6 @@
 // What a shard asks of Redis, and what it hears from there.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// Why a request to Redis failed.
 public enum StoreFailure: Error, Hashable, Sendable {

@@ -1,6 +1,6 @@
 // Writes one session's decisions to Redis: in order, once each, across failures.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// Brings a device's record up to its session's last decision: adds the session to the list of the worker's
 /// incarnation, writes the latest decision, and removes the session from the list when the device is gone.

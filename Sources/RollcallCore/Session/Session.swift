@@ -1,6 +1,6 @@
 // One connection and, after its hello, the device behind it.
 
-package import RollcallModel
+package import RollcallProtocol
 
 /// A session of a shard, from its connection to the last write for its device.
 public final class Session: Numbered {

@@ -1,7 +1,7 @@
 // How a session ends: one table of causes, each with what the client is told and what becomes of its device. The shard and
 // the edge close nothing without it. docs/protocol.md lists the same codes for authors of clients.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// Why a worker ends a session.
 public enum SessionEnd: Hashable, Sendable {

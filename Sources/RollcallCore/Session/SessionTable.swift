@@ -2,7 +2,7 @@
 // lost their connections change together with the sessions.
 
 internal import HeapModule
-internal import RollcallModel
+internal import RollcallProtocol
 
 struct SessionTable {
     /// By number; `nil` where a number is free.

@@ -1,7 +1,7 @@
 // How many messages the sessions of one user may send on one event loop. The budget belongs to the user, so a second session
 // or a reconnect does not double it, and it is never a reason to close a session: while it is empty, messages wait.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The budgets of users who used theirs recently: `message_rate` messages per second, and `message_burst` at once. Full ones
 /// are not stored.

@@ -1,7 +1,7 @@
 // The decisions of one event loop of a worker. A shard does no I/O and reads no clock: it asks its store, tells its peers and
 // has its host wake it. So a test, or a simulation of many workers, can drive it exactly as a worker does.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// Something that happens to a shard, at a moment.
 public typealias ShardEvent = (_ shard: Shard, _ now: Instant) -> Void

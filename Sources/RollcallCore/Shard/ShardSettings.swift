@@ -1,6 +1,6 @@
 // The settings of a shard.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// The settings of a worker's decisions. The defaults equal those of the configuration.
 public struct ShardSettings: Hashable, Sendable {

@@ -1,7 +1,7 @@
 // Counters and gauges of a shard, for operators. They are updated where things happen and read at intervals. None of
 // them names a user.
 
-package import RollcallModel
+package import RollcallProtocol
 
 /// What a shard has done since it started. The numbers only grow.
 public struct ShardTally: Hashable, Sendable {

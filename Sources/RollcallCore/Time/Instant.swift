@@ -1,6 +1,6 @@
 // Monotonic time for the decision code. It never reads a clock: each event carries the time at which it happened.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// A moment on this process's monotonic clock. Only differences between two instants have a meaning.
 public struct Instant: Hashable, Comparable, Sendable {

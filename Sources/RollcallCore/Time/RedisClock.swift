@@ -1,6 +1,6 @@
 // A worker's estimate of Redis time between two heartbeats.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// Estimates Redis time from the reply to the last heartbeat.
 public struct RedisClock: Hashable, Sendable {

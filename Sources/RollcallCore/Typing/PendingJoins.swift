@@ -1,7 +1,7 @@
 // Sessions that wait to join a conversation. After a worker's death there may be very many at once; each costs the
 // same.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// Sessions that asked to join a room and have not joined yet.
 struct PendingJoins {

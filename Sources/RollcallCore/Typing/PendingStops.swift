@@ -2,7 +2,7 @@
 // expires without a stop, so a failed stop is dropped at that expiry. Only the latest stop of each device in a
 // conversation matters.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The stops that are not published yet, and the messages that wait for them.
 ///

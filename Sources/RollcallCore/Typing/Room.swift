@@ -1,6 +1,6 @@
 // A conversation on one shard: its joined sessions, its typists and members, and what the sessions were last sent.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// A conversation that sessions of this shard have joined.
 final class Room: Numbered {

@@ -1,6 +1,6 @@
 // One device's typing in one conversation: from its client's signals to what is sent to Redis.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// Throttles a device's typing signals, and ends the typing when they cease.
 ///

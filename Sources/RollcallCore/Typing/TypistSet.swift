@@ -1,6 +1,6 @@
 // The typists of a conversation as an observer knows them, from snapshots, changes and expiry.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// The users who are typing, in the order in which they became known, each until their expiry.
 ///

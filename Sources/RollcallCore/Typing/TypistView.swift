@@ -1,7 +1,7 @@
 // What each typist sees of the other typists. Users do not see themselves, and messages name only a limited number of
 // typists. To users beyond that number, all messages look the same, so a large room needs few different messages.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// A user who types or did type, and how a change of the typists looks to them.
 struct TypistView {

@@ -2,7 +2,7 @@
 
 package import Logging
 package import NIOCore
-import RollcallModel
+import RollcallProtocol
 
 /// A Lua script: one atomic decision. Redis caches it under its SHA-1, which `SCRIPT LOAD` returns.
 public struct Script: Hashable, Sendable {

@@ -1,7 +1,7 @@
 // Counters of a connection to Redis, for operators. They are updated where things happen, contain no names, and are
 // read at intervals.
 
-package import RollcallModel
+package import RollcallProtocol
 
 /// What a connection has done since it was created. The numbers only grow.
 package struct ConnectionTally: Hashable, Sendable {

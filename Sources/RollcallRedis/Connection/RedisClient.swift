@@ -2,7 +2,7 @@
 
 public import Logging
 public import NIOCore
-import RollcallModel
+import RollcallProtocol
 
 /// Connections for commands to all primaries of a deployment, bound to an event loop.
 ///

@@ -5,7 +5,7 @@ import Logging
 package import NIOCore
 import NIOPosix
 import NIOSSL
-import RollcallModel
+import RollcallProtocol
 
 /// The user of a ``RedisConnection``. All calls are made on its event loop.
 protocol ConnectionUser: AnyObject {

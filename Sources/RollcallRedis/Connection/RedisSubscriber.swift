@@ -3,7 +3,7 @@
 
 public import Logging
 public import NIOCore
-public import RollcallModel
+public import RollcallProtocol
 
 /// Connections for messages to the primaries that have wanted channels, bound to an event loop. All closures are called
 /// there.

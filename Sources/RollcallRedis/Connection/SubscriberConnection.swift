@@ -4,7 +4,7 @@
 
 package import Logging
 package import NIOCore
-package import RollcallModel
+package import RollcallProtocol
 
 /// A connection to one server for messages, bound to an event loop. It reconnects until it is closed, and then
 /// subscribes again to all wanted channels.

@@ -1,7 +1,7 @@
 // TLS to Redis: trusted authorities, the client certificate and the expected server name; and why a handshake failed.
 
 public import NIOSSL
-import RollcallModel
+import RollcallProtocol
 
 /// The TLS configuration of a connection.
 public struct TLSClient: Sendable {

@@ -2,7 +2,7 @@
 // other callers convert it to a tree.
 
 import NIOCore
-public import RollcallModel
+public import RollcallProtocol
 
 /// A reply with its values in the order of arrival: an array precedes its elements.
 struct RESPReply: Hashable {

@@ -1,7 +1,7 @@
 // The errors between a command and its reply. They name the command, but never its arguments, which contain user names
 // and texts.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// Why a command has no reply, or a connection failed.
 public struct RedisError: Error, Sendable {

@@ -2,7 +2,7 @@
 // result is delivered after the last one.
 
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 
 /// A read of some users' records.
 final class PresenceRead {

@@ -1,6 +1,6 @@
 // Decodes a presence record from its hash, which may contain fields of another version.
 
-package import RollcallModel
+package import RollcallProtocol
 
 extension Timestamp {
     /// The reply to `TIME`: seconds, and the microseconds within the second. `nil` for anything else.

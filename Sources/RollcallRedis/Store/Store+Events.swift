@@ -1,6 +1,6 @@
 // The stream of events, as its readers see it. The scripts that write records append to it.
 
-public import RollcallModel
+public import RollcallProtocol
 
 extension Store {
     /// Reads the events behind `cursor`, at most `limit` and a reset: also a reset if the cursor is outside of the stream.

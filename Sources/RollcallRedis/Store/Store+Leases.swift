@@ -1,6 +1,6 @@
 // Leases: a worker's expiring claim to be alive, and the leases of other workers.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// A worker's heartbeat, with data about the worker for operators.
 public struct Heartbeat: Hashable, Sendable {

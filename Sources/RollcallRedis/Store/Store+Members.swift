@@ -1,6 +1,6 @@
 // Members: the only durable data, written by the application's servers.
 
-public import RollcallModel
+public import RollcallProtocol
 
 extension Store {
     /// Reads the members' display names; `nil` if the conversation is not managed.

@@ -1,6 +1,6 @@
 // Requests of operators: reports on workers and users, and actions on users.
 
-public import RollcallModel
+public import RollcallProtocol
 
 extension Store {
     /// Reads the data of all workers, including dead ones that were not swept yet.

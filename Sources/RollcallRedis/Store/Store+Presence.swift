@@ -1,6 +1,6 @@
 // Presence: the decisions of sessions, and the resulting records.
 
-public import RollcallModel
+public import RollcallProtocol
 
 extension Store {
     /// Writes one decision of a session; Redis decides whether it takes effect. If the user's key is foreign, a device

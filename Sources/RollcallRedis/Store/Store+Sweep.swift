@@ -1,6 +1,6 @@
 // The sessions that an incarnation holds, and their sweep after the incarnation is dead.
 
-public import RollcallModel
+public import RollcallProtocol
 
 extension Store {
     /// Adds up to 1,000 sessions to the incarnation's list. Callers wait for the reply before they write any of these

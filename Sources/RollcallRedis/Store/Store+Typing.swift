@@ -1,6 +1,6 @@
 // Typing: signals, stops, and the current state of a conversation.
 
-public import RollcallModel
+public import RollcallProtocol
 
 extension Store {
     /// Sets a device as typing until the signal's expiry.
@@ -24,7 +24,7 @@ extension Store {
         ) { $0.array?.first?.text.flatMap(TypingStopOutcome.init(word:)) }
     }
 
-    /// Sets a user as typing on behalf of an app's server, under a device of ``RollcallModel/DeviceID/ofServer(mark:)``.
+    /// Sets a user as typing on behalf of an app's server, under a device of ``RollcallProtocol/DeviceID/ofServer(mark:)``.
     ///
     /// - Parameter reply: `late` also if there was nothing to renew, because another server or worker has said something
     ///   else since.

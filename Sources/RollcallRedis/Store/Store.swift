@@ -1,7 +1,7 @@
 // All of Rollcall's operations on Redis, one method each. The names, arguments and replies of the scripts are used only
 // here. The store makes no decisions; it returns those of Redis.
 
-import RollcallModel
+import RollcallProtocol
 
 /// Rollcall's data in Redis.
 ///

@@ -4,7 +4,7 @@
 
 import Logging
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 
 /// Asks the nodes of a cluster for the map.
 final class ClusterSearch: TopologySearch {

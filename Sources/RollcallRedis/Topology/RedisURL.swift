@@ -1,6 +1,6 @@
 // Parses `redis.url`. Each error says what a valid URL looks like, and never repeats text that may be a password.
 
-import RollcallModel
+import RollcallProtocol
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -5,7 +5,7 @@
 
 import Logging
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 
 /// What a sentinel reports about the primary.
 struct SentinelReport: Hashable, Sendable {

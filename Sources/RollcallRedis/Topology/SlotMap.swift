@@ -1,6 +1,6 @@
 // Which server has which keys. A single server is a map with one entry.
 
-import RollcallModel
+import RollcallProtocol
 
 /// The primaries of a deployment, and the primary of each slot.
 package struct SlotMap: Hashable, Sendable {

@@ -2,8 +2,8 @@
 
 import Hummingbird
 import NIOConcurrencyHelpers
-import RollcallModel
-import RollcallShards
+import RollcallProtocol
+import RollcallServer
 
 /// Answers the readers of events.
 struct AdminEvents: Sendable {

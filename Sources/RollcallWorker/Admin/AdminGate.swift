@@ -8,8 +8,8 @@ import Metrics
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
-import RollcallModel
-import RollcallShards
+import RollcallProtocol
+import RollcallServer
 
 /// A request's context with the address that it came from.
 struct AdminContext: RequestContext {

@@ -2,8 +2,8 @@
 
 import Logging
 import RollcallCore
-import RollcallModel
-import RollcallShards
+import RollcallProtocol
+import RollcallServer
 
 /// A snapshot for the live page.
 ///

@@ -3,7 +3,7 @@
 import Foundation
 import Hummingbird
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 
 /// A body that a request must have.
 protocol AdminRequestBody: JSONReadable {

@@ -1,7 +1,7 @@
 // Reports of the admin port, which the command line also reads.
 
 internal import RollcallCore
-package import RollcallModel
+package import RollcallProtocol
 
 /// One worker, from its heartbeat and its lease.
 package struct AdminWorker: Codable, Sendable {

@@ -3,8 +3,8 @@
 import Hummingbird
 import NIOCore
 import NIOHTTP1
-import RollcallModel
-import RollcallShards
+import RollcallProtocol
+import RollcallServer
 
 /// A method on a path of the admin port.
 struct AdminRoute: Sendable {

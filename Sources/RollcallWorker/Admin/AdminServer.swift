@@ -7,9 +7,8 @@ import Metrics
 package import NIOCore
 import NIOPosix
 import NIOSSL
-package import RollcallListener
 import RollcallRedis
-package import RollcallShards
+package import RollcallServer
 import ServiceLifecycle
 
 /// Serves the admin port until shutdown.

@@ -4,7 +4,7 @@
 
 import Logging
 import NIOConcurrencyHelpers
-package import RollcallShards
+package import RollcallServer
 
 /// What a token permits. Each role includes the roles before it.
 package enum AdminRole: String, CaseIterable, Comparable, Sendable {

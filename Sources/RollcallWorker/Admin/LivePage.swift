@@ -4,7 +4,7 @@
 import CPages
 import Hummingbird
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 
 /// A file of the page.
 struct LivePage: Hashable {

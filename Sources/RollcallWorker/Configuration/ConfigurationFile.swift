@@ -1,8 +1,8 @@
 // The configuration file, flattened to keys and values. Each value keeps its line number for error messages.
 
 import Foundation
-import RollcallModel
-import RollcallShards
+import RollcallProtocol
+import RollcallServer
 import Yams
 
 /// The values of a YAML file by key.

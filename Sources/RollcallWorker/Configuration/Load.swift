@@ -2,7 +2,7 @@
 // errors are reported together.
 
 public import Foundation
-public import RollcallShards
+public import RollcallServer
 
 extension WorkerConfiguration {
     /// Loads the configuration of a worker and validates it.

@@ -2,8 +2,7 @@
 // without them.
 
 import NIOSSL
-import RollcallListener
-import RollcallShards
+import RollcallServer
 
 extension WorkerConfiguration {
     /// Reads the named files, except those whose keys have errors already.

@@ -1,8 +1,7 @@
 // Rules between values, each with the reason that an operator reads.
 
-internal import RollcallEdge
 package import RollcallRedis
-public import RollcallShards
+public import RollcallServer
 
 extension WorkerConfiguration {
     /// A condition over several keys. It is skipped if one of them is invalid.

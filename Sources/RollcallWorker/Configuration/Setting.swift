@@ -1,7 +1,7 @@
 // One configuration key: its name, how to parse and print its value, and which values are allowed.
 
-import RollcallModel
-import RollcallShards
+import RollcallProtocol
+import RollcallServer
 
 /// One configuration key.
 struct Setting: Sendable {

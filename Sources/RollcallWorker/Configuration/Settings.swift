@@ -2,10 +2,9 @@
 
 import Logging
 import NIOCore
-import RollcallListener
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
-import RollcallShards
+import RollcallServer
 
 extension WorkerConfiguration {
     static let settings: [Setting] =

@@ -5,9 +5,9 @@ package import Foundation
 package import Logging
 import NIOCore
 import NIOPosix
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
-import RollcallShards
+import RollcallServer
 
 /// The result of one check.
 package struct Finding: Codable, Hashable, Sendable {

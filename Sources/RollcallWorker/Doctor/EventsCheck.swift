@@ -1,6 +1,6 @@
 // Whether all workers append to the stream of events, and whether its keys are free for it.
 
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 
 /// What Redis holds of the events.

@@ -5,9 +5,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import RollcallListener
 import RollcallRedis
-import RollcallShards
+import RollcallServer
 
 /// Judges a configuration and the host that a worker would run on.
 struct HostChecks {

@@ -4,9 +4,9 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
-import RollcallShards
+import RollcallServer
 
 /// A value that was read, or the sentence that says why not.
 typealias Reading<Value> = Result<Value, Unread>

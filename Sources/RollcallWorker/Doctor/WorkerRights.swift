@@ -1,6 +1,6 @@
 // The rights in Redis that a worker needs, and which of them a user lacks.
 
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 
 extension RedisVisit {

@@ -6,8 +6,8 @@ import Foundation
 import Logging
 import NIOCore
 import NIOHTTP1
-import RollcallModel
-import RollcallShards
+import RollcallProtocol
+import RollcallServer
 
 /// Follows the stream of events for one worker.
 final class EventDelivery {

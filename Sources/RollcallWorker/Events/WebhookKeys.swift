@@ -3,7 +3,7 @@
 
 import Crypto
 import Foundation
-import RollcallShards
+import RollcallServer
 
 /// The current key, and the previous one during a rotation: a receiver accepts either signature.
 struct WebhookKeys: Sendable {

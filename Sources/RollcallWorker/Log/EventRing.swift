@@ -2,7 +2,7 @@
 
 package import Logging
 import NIOConcurrencyHelpers
-import RollcallModel
+import RollcallProtocol
 
 /// An event of the log.
 struct LoggedEvent: Hashable, Sendable {

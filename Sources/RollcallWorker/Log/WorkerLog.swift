@@ -2,8 +2,8 @@
 
 import Foundation
 public import Logging
-import RollcallModel
-public import RollcallShards
+import RollcallProtocol
+public import RollcallServer
 
 /// Writes each event as one line, whatever its message and metadata contain.
 public struct WorkerLog: LogHandler {

@@ -1,6 +1,6 @@
 // The help text of each metric on the Prometheus page.
 
-import RollcallShards
+import RollcallServer
 
 extension Metric {
     var help: String {

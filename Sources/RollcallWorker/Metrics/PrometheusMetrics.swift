@@ -3,8 +3,8 @@
 public import CoreMetrics
 internal import Foundation
 internal import NIOConcurrencyHelpers
-internal import RollcallModel
-internal import RollcallShards
+internal import RollcallProtocol
+internal import RollcallServer
 internal import Synchronization
 
 /// A swift-metrics backend that Prometheus can scrape.

@@ -3,8 +3,8 @@
 
 public import Foundation
 package import Logging
-public import RollcallModel
-public import RollcallShards
+public import RollcallProtocol
+public import RollcallServer
 
 /// Identifies users by their tokens.
 public struct Authenticator: Sendable, TokenVerifier {

@@ -6,7 +6,7 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
-import RollcallShards
+import RollcallServer
 
 /// The keys of one worker, for all its event loops.
 final class KeyKeeper: Sendable {

@@ -2,8 +2,8 @@
 // before a signature has been checked.
 
 import Foundation
-import RollcallModel
-import RollcallShards
+import RollcallProtocol
+import RollcallServer
 
 /// The three parts of a token. Trust nothing in it before ``claims(signedBy:)`` returns.
 struct SignedToken {

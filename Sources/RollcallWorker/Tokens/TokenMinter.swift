@@ -2,8 +2,8 @@
 
 import Crypto
 public import Foundation
-public import RollcallModel
-public import RollcallShards
+public import RollcallProtocol
+public import RollcallServer
 
 /// Signs tokens with HS256.
 public struct TokenMinter: Sendable {

@@ -1,8 +1,8 @@
 // Checks the claims of a token whose signature is valid.
 
 import Foundation
-import RollcallModel
-import RollcallShards
+import RollcallProtocol
+import RollcallServer
 
 /// Converts claims to an identity, or throws the reason why not.
 struct TokenRules: Sendable {

@@ -4,8 +4,8 @@
 import Crypto
 import CryptoExtras
 import Foundation
-import RollcallModel
-import RollcallShards
+import RollcallProtocol
+import RollcallServer
 
 /// Keys, each bound to one algorithm. A token's header selects among keys, but never changes how a key is used. So
 /// `none` never matches, and a public key is never used as an HMAC secret.

@@ -6,7 +6,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import RollcallBrowser
-import RollcallModel
+import RollcallProtocol
 import RollcallWorker
 import Synchronization
 

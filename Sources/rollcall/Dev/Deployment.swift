@@ -2,7 +2,7 @@
 // start it again. If one ends otherwise, all end.
 
 import Foundation
-import RollcallModel
+import RollcallProtocol
 import RollcallWorker
 
 /// A running private `redis-server`: on the loopback interface, without persistence.

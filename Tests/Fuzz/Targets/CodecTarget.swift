@@ -2,7 +2,7 @@
 // can be written and read again unchanged, and Foundation reads the same.
 
 import FoundationCodec
-import RollcallModel
+import RollcallProtocol
 
 enum CodecTarget {
     @Sendable static func take(_ bytes: [UInt8]) {

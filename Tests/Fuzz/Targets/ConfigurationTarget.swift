@@ -1,6 +1,6 @@
 // Fuzzes configuration files, whose errors must be reported, and durations, which are written as they are read.
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 enum ConfigurationTarget {

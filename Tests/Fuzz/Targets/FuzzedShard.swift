@@ -3,7 +3,7 @@
 
 import Foundation
 import RedisTwin
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 
 @testable import RollcallCore

@@ -2,7 +2,7 @@
 // order given by the input. Client messages are text, parsed as in a worker. At the end, all devices leave, and nothing
 // may be left of any of them.
 
-import RollcallModel
+import RollcallProtocol
 
 enum SessionTarget {
     @Sendable static func take(_ bytes: [UInt8]) {

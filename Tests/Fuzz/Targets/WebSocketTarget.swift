@@ -3,7 +3,7 @@
 
 import NIOCore
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 enum WebSocketTarget {
     private static let limit = 300

@@ -2,7 +2,7 @@
 // signals.
 
 internal import Foundation
-public import RollcallModel
+public import RollcallProtocol
 public import TestSupport
 
 /// A running worker that accepts connections.

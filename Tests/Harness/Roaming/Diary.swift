@@ -1,7 +1,7 @@
 // What a device received, and when. The tests judge everything by these entries.
 
 internal import NIOConcurrencyHelpers
-public import RollcallModel
+public import RollcallProtocol
 
 /// One entry of a diary.
 public struct Note: Sendable {

@@ -4,7 +4,7 @@
 internal import Foundation
 internal import NIOCore
 internal import NIOPosix
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The connection of one session. Used on its event loop only.
 final class LiveConnection: ChannelInboundHandler {

@@ -2,7 +2,7 @@
 
 internal import NIOCore
 internal import NIOPosix
-public import RollcallModel
+public import RollcallProtocol
 
 /// A device that may connect to any of several hosts. It records what it receives, with the time of each message.
 public final class Roamer: Sendable {

@@ -1,7 +1,7 @@
 // The state of a ``Roamer``: its subscriptions, its connection, and what it does when the connection ends.
 
 internal import NIOCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

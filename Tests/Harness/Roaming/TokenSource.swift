@@ -1,6 +1,6 @@
 // The tokens of simulated devices: user names for workers in insecure mode, short-lived signed tokens for others.
 
-public import RollcallModel
+public import RollcallProtocol
 
 /// Creates the tokens of simulated devices.
 public struct TokenSource: Sendable {

@@ -1,7 +1,7 @@
 // A device that speaks only the protocol: it has no reconnecting, debounce or timers.
 
 internal import Foundation
-public import RollcallModel
+public import RollcallProtocol
 internal import TestSupport
 
 /// One WebSocket session. Incoming messages are read only when the test asks for them.

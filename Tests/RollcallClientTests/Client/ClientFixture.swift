@@ -1,7 +1,7 @@
 // Creates clients for tests, with shorter timeouts than in applications.
 
 import NIOConcurrencyHelpers
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 
 @testable import RollcallClient

@@ -1,6 +1,6 @@
 // The buffer between the client and one reader.
 
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallClient

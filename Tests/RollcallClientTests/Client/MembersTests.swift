@@ -1,6 +1,6 @@
 // The members of a conversation and their presence.
 
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

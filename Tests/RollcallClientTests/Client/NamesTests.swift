@@ -1,7 +1,7 @@
 // The app's names for users.
 
 import NIOConcurrencyHelpers
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 // Streams of typing and presence, and single presence requests.
 
 import NIOConcurrencyHelpers
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

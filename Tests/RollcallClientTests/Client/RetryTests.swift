@@ -1,7 +1,7 @@
 // What a client does about refusals with `retry: true`, and what its application sees of them.
 
 import NIOConcurrencyHelpers
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

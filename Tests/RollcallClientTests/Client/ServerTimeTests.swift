@@ -2,7 +2,7 @@
 
 import Dispatch
 import NIOConcurrencyHelpers
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 // A client that knows several workers, or is sent from one to another, over real sockets.
 
 import NIOWebSocket
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 // The user's own typing, from the text field to the connection.
 
 import Dispatch
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

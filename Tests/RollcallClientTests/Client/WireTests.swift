@@ -3,7 +3,7 @@
 import Foundation
 import NIOConcurrencyHelpers
 import NIOWebSocket
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

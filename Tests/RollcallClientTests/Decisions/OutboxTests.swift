@@ -1,7 +1,7 @@
 // The messages to the worker, their order, and what is sent again after a refusal.
 
 import NIOConcurrencyHelpers
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

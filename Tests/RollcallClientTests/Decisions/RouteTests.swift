@@ -1,7 +1,7 @@
 // What follows each way in which a connection can end.
 
 import NIOConcurrencyHelpers
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

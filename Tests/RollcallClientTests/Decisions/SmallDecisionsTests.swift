@@ -1,6 +1,6 @@
 // The connection's liveness, the device's state, and the server's clock.
 
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 // When a user types, edit by edit on a test clock.
 
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@
 // stay the same.
 
 import Foundation
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallClient

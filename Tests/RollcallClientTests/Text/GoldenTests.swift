@@ -1,7 +1,7 @@
 // Each language has the correct text for any number of users.
 
 import Foundation
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallClient

@@ -1,7 +1,7 @@
 // Languages as values: selection, contents, and an application's own languages.
 
 import Foundation
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallClient

@@ -1,7 +1,7 @@
 // Last-seen texts, the dot, the count and the moving dots.
 
 import Foundation
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallClient

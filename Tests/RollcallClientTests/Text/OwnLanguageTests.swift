@@ -1,6 +1,6 @@
 // A language that an application adds or changes.
 
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallClient

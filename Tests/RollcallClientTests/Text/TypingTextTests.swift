@@ -1,6 +1,6 @@
 // What the golden examples do not say about the typing text.
 
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallClient

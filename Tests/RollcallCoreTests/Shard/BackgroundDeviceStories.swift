@@ -1,7 +1,7 @@
 // What observers see of a user whose devices in the background come, change and go: nothing.
 
 import RedisTwin
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallCore

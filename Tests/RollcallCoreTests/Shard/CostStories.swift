@@ -2,7 +2,7 @@
 // it may.
 
 import RedisTwin
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallCore

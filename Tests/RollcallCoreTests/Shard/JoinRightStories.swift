@@ -1,6 +1,6 @@
 // Which conversations without members a session may join: a right of the session, from its token.
 
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RedisTwin

@@ -1,6 +1,6 @@
 // The limits of a session, and that they are counted.
 
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallCore

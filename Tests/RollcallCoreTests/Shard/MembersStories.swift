@@ -1,7 +1,7 @@
 // The members of a conversation, as shown to sessions that joined with presence.
 
 import RedisTwin
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallCore

@@ -1,7 +1,7 @@
 // Sessions that exceed the message budget of their user: they are read more slowly, for as long as it takes.
 
 import RedisTwin
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallCore

@@ -2,7 +2,7 @@
 
 import Foundation
 import RedisTwin
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallCore

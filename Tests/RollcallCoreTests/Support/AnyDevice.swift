@@ -1,4 +1,4 @@
-import RollcallModel
+import RollcallProtocol
 
 @testable import RollcallCore
 

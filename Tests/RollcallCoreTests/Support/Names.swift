@@ -1,5 +1,5 @@
 import RollcallCore
-public import RollcallModel
+public import RollcallProtocol
 
 extension Identifier: ExpressibleByStringLiteral {
     public init(stringLiteral text: String) {

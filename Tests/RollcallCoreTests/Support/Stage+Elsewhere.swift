@@ -1,7 +1,7 @@
 // Users whose devices another worker holds.
 
 import RedisTwin
-import RollcallModel
+import RollcallProtocol
 
 @testable import RollcallCore
 

@@ -1,6 +1,6 @@
 // Indexed sets and pending joins, with few and with many entries.
 
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallCore

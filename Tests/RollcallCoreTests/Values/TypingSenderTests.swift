@@ -1,5 +1,5 @@
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 /// An expiry of three seconds and a throttle of one; Redis time is a million milliseconds ahead of the test's clock.

@@ -3,7 +3,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

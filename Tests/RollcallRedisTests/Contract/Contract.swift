@@ -3,7 +3,7 @@
 
 import RedisTwin
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 
 /// The store, the twin, or both side by side.

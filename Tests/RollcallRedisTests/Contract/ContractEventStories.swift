@@ -2,7 +2,7 @@
 
 import RedisTwin
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 import Testing
 

@@ -4,7 +4,7 @@
 
 import RedisTwin
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 // Typing and members, with a real Redis and with its twin.
 
 import RedisTwin
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 import Testing
 

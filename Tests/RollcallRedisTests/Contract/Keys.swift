@@ -1,7 +1,7 @@
 // Everything that is stored, as a real Redis and its twin hold it.
 
 import RedisTwin
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 
 extension StoreUnderTest {

@@ -1,5 +1,5 @@
 import RedisTwin
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 import TestSupport
 import Testing

@@ -5,7 +5,7 @@
 // milliseconds of an expiry.
 
 import RedisTwin
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 
 /// A difference between the two.

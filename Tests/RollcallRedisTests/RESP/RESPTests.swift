@@ -1,7 +1,7 @@
 // Bytes to Redis and from Redis, and what an error says.
 
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

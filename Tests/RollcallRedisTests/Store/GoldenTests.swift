@@ -2,7 +2,7 @@
 // before the Redis client was written anew. A difference is either a named change of the format, or a mistake.
 
 import Foundation
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 import TestSupport
 import Testing

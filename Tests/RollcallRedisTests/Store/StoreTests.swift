@@ -1,7 +1,7 @@
 // What neither the golden stories nor the contract with the twin can show: a full Redis, large conversations, keys and
 // records of others, reads that partly fail, and the reports for operators.
 
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 // The users of these tests, and short ways to write what their devices do.
 
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 
 let alice = user("alice")

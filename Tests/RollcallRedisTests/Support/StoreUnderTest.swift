@@ -1,6 +1,6 @@
 // A store on a private Redis, with asynchronous calls for tests.
 
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 import TestSupport
 

@@ -3,7 +3,7 @@
 import Logging
 import NIOCore
 import NIOPosix
-import RollcallModel
+import RollcallProtocol
 import Synchronization
 import TestSupport
 

@@ -1,7 +1,7 @@
 // A cluster, while a slot moves and a primary fails. The fault suite has the rest: failovers by hand, many slots moved
 // under load, a primary added, a minority cut off.
 
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

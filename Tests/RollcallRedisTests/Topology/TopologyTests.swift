@@ -2,7 +2,7 @@
 
 import NIOCore
 import NIOPosix
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

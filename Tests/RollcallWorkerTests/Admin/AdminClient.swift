@@ -6,8 +6,7 @@ import NIOPosix
 import ServiceLifecycle
 import TestSupport
 
-@testable import RollcallListener
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 #if canImport(FoundationNetworking)

@@ -5,11 +5,11 @@ import Logging
 import Metrics
 import NIOConcurrencyHelpers
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("Roles on the admin port", .timeLimit(.minutes(1)))

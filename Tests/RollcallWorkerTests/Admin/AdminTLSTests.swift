@@ -7,7 +7,7 @@ import NIOSSL
 import TestSupport
 import Testing
 
-@testable import RollcallListener
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("The admin port with TLS", .timeLimit(.minutes(1)))

@@ -3,12 +3,11 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallListener
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("The admin port")

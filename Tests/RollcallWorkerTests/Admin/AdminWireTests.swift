@@ -5,7 +5,7 @@ import ServiceLifecycle
 import TestSupport
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("The admin port, byte by byte")

@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 import RedisTwin
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 
-@testable import RollcallShards
+@testable import RollcallServer
 
 /// A node whose data the test sets.
 final class DictionaryNode: OperatorAccess {

@@ -3,11 +3,11 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 import Testing
 import Yams
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("What operators ask of the admin port")

@@ -1,10 +1,10 @@
 import Foundation
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("Authentication with a secret")

@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("Authentication with public keys")

@@ -4,11 +4,11 @@ import Crypto
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("Keys that change", .timeLimit(.minutes(1)))

@@ -6,11 +6,11 @@ import CryptoExtras
 import Foundation
 import Hummingbird
 import Logging
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("Providers of sign-in", .timeLimit(.minutes(1)))

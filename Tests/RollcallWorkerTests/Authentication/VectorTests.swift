@@ -1,10 +1,10 @@
 // The examples of the standards: keys and signatures that other implementations made.
 
 import Foundation
-import RollcallModel
+import RollcallProtocol
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("Examples of RFC 7515, 7520 and 8037")

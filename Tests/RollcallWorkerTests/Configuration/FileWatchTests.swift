@@ -4,7 +4,7 @@ import Foundation
 import NIOConcurrencyHelpers
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 
 @Suite("Watched files")
 struct FileWatchTests {

@@ -1,9 +1,9 @@
 import Foundation
 import Logging
-import RollcallModel
+import RollcallProtocol
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("Loading a configuration")

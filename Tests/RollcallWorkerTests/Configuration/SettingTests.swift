@@ -1,8 +1,7 @@
 import Foundation
 import Testing
 
-@testable import RollcallEdge
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("The keys of the configuration")

@@ -1,6 +1,6 @@
 // The doctor's findings about a Redis, from what it reports.
 
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 import Testing
 

@@ -4,7 +4,7 @@ import Foundation
 import Logging
 import NIOCore
 import NIOPosix
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 

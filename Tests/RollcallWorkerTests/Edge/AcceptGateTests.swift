@@ -5,7 +5,7 @@ import NIOCore
 import NIOEmbedded
 import Testing
 
-@testable import RollcallListener
+@testable import RollcallServer
 
 @Suite("A listener without free descriptors")
 struct AcceptGateTests {

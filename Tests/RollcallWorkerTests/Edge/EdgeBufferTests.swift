@@ -3,10 +3,10 @@
 import Logging
 import NIOCore
 import NIOEmbedded
-import RollcallModel
+import RollcallProtocol
 import Testing
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 @Suite("Message buffers")
 struct EdgeBufferTests {

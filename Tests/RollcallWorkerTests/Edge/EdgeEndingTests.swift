@@ -3,11 +3,11 @@
 
 import Foundation
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 @Suite("How connections end", .timeLimit(.minutes(1)))
 struct EdgeEndingTests {
@@ -19,7 +19,7 @@ struct EdgeEndingTests {
     @Test("every close code that a worker sends has a value of the metric's label, and no other code has")
     func labels() throws {
         let source = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Sources/RollcallModel/Messages/CloseCode.swift")
+            .appending(path: "../../../Sources/RollcallProtocol/Messages/CloseCode.swift")
         let codes = try String(contentsOf: source, encoding: .utf8).matches(of: /CloseCode\(rawValue: (\d+)\)/)
             .compactMap { UInt16($0.1) }
         #expect(codes.count > 15)

@@ -4,13 +4,11 @@ import Dispatch
 import Logging
 import NIOCore
 import NIOPosix
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallEdge
-@testable import RollcallListener
-@testable import RollcallShards
+@testable import RollcallServer
 
 @Suite("The edge's handshake", .timeLimit(.minutes(1)))
 struct EdgeHandshakeTests {

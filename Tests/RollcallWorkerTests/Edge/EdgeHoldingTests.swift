@@ -2,11 +2,11 @@
 
 import NIOConcurrencyHelpers
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 @Suite("Paused connections", .timeLimit(.minutes(1)))
 struct EdgeHoldingTests {

@@ -1,11 +1,11 @@
 // Sending more than a peer reads, over real sockets.
 
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 @Suite("Fast and slow readers", .timeLimit(.minutes(1)))
 struct EdgeSendingTests {

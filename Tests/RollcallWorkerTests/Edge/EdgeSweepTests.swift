@@ -4,11 +4,10 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 import Testing
 
-@testable import RollcallEdge
-@testable import RollcallShards
+@testable import RollcallServer
 
 @Suite("Silent connections")
 struct EdgeSweepTests {

@@ -6,9 +6,7 @@ import NIOSSL
 import TestSupport
 import Testing
 
-@testable import RollcallEdge
-@testable import RollcallListener
-@testable import RollcallShards
+@testable import RollcallServer
 
 @Suite("An edge with TLS", .timeLimit(.minutes(1)))
 struct EdgeTLSTests {

@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 @Suite("The handshake")
 struct HandshakeTests {

@@ -2,13 +2,11 @@
 
 import NIOCore
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallEdge
-@testable import RollcallListener
-@testable import RollcallShards
+@testable import RollcallServer
 
 @Suite("The edge's limits")
 struct EdgeLimitTests {

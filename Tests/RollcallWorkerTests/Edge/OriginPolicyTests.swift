@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 @Suite("Origins")
 struct OriginPolicyTests {

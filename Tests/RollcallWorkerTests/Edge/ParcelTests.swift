@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 @Suite struct ParcelTests {
     private let one = ServerFrame(text: Array("one".utf8))

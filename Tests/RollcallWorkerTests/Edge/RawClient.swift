@@ -5,7 +5,7 @@ import Foundation
 import NIOCore
 import TestSupport
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 /// A TCP connection to an edge, without a WebSocket library.
 final class RawClient: @unchecked Sendable {

@@ -5,11 +5,9 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 
-@testable import RollcallEdge
-@testable import RollcallListener
-@testable import RollcallShards
+@testable import RollcallServer
 
 /// A loop that a shard serves, for as long as it exists.
 private struct ServedLoop {

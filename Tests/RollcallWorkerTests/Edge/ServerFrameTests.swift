@@ -1,10 +1,10 @@
 // A worker's frames, byte by byte.
 
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 import Testing
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 @Suite("Encoded frames")
 struct ServerFrameTests {

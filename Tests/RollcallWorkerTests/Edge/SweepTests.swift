@@ -4,7 +4,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 @Suite("The loop's time")
 struct AwakeClockTests {

@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@testable import RollcallListener
+@testable import RollcallServer
 
 @Suite("Trusted proxies")
 struct TrustedProxiesTests {

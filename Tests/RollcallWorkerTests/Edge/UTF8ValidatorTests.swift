@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 @Suite("Incremental UTF-8 validation")
 struct UTF8ValidatorTests {

@@ -1,11 +1,11 @@
 // The rules of RFC 6455 for a client's frames, one by one; then frames split at any place, and random bytes.
 
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallEdge
+@testable import RollcallServer
 
 @Suite("The WebSocket decoder")
 struct WebSocketDecoderTests {

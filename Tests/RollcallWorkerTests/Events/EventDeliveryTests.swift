@@ -9,8 +9,8 @@ import NIOPosix
 import TestSupport
 import Testing
 
-@testable import RollcallModel
-@testable import RollcallShards
+@testable import RollcallProtocol
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("Webhooks", .timeLimit(.minutes(2)))

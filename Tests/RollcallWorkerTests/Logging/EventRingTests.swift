@@ -1,5 +1,5 @@
 import Logging
-import RollcallModel
+import RollcallProtocol
 import Testing
 
 @testable import RollcallWorker

@@ -3,7 +3,7 @@ import Logging
 import NIOConcurrencyHelpers
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("The worker's log")

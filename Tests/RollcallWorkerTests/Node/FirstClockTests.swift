@@ -4,11 +4,11 @@ import Logging
 import NIOCore
 import NIOPosix
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("The clock before the first heartbeat")

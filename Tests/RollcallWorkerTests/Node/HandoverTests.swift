@@ -1,10 +1,10 @@
 // Which workers a stopping worker may send its devices to.
 
-import RollcallModel
+import RollcallProtocol
 import RollcallRedis
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 
 @Suite struct HandoverTests {
     private let own = Incarnation(name: "w1.a")

@@ -1,12 +1,12 @@
 // A worker's heartbeats have a separate connection: commands of shards do not delay them.
 
 import NIOCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
 @testable import RollcallRedis
-@testable import RollcallShards
+@testable import RollcallServer
 
 @Suite("The heartbeat connection", .serialized, .timeLimit(.minutes(2)))
 struct LeaseConnectionTests {

@@ -1,9 +1,9 @@
 // When a worker should receive new devices.
 
-import RollcallModel
+import RollcallProtocol
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 
 @Suite struct ReadinessTests {
     private let start = ContinuousClock.now

@@ -1,7 +1,7 @@
-import RollcallModel
+import RollcallProtocol
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 
 @Suite("The recent histogram")
 struct RecentHistogramTests {

@@ -7,7 +7,7 @@ import RollcallRedis
 import TestSupport
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 @Suite("The configuration of Redis")

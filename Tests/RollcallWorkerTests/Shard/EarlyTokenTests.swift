@@ -3,11 +3,11 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallShards
+@testable import RollcallServer
 
 @Suite("A token that comes early", .timeLimit(.minutes(1)))
 struct EarlyTokenTests {

@@ -4,12 +4,11 @@
 import Foundation
 import NIOCore
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 import Testing
 
-@testable import RollcallEdge
-@testable import RollcallShards
+@testable import RollcallServer
 
 @Suite("A slow reader among many changes", .timeLimit(.minutes(2)))
 struct SlowReaderTests {

@@ -6,11 +6,10 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import RollcallCore
-import RollcallModel
+import RollcallProtocol
 import TestSupport
 
-@testable import RollcallEdge
-@testable import RollcallShards
+@testable import RollcallServer
 @testable import RollcallWorker
 
 /// Passes everything on to the shard of a worker, and measures.

@@ -3,7 +3,7 @@
 
 internal import RollcallClient
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 extension Checks {
     /// The time limit for reconnecting after the last problem: the longest pause of the client, and the time to

@@ -2,7 +2,7 @@
 
 internal import RedisTwin
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 extension Checks {
     /// Checks that every record has what the devices decided, under live incarnations, and nothing else.

@@ -1,7 +1,7 @@
 // What is promised about presence.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 extension Checks {
     /// Checks for missed changes, flaps, and users who are shown present without a device.

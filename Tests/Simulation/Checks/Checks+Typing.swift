@@ -1,7 +1,7 @@
 // What is promised about typing.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 extension Checks {
     /// Users never see their own typing.

@@ -1,7 +1,7 @@
 // Checks the promises whenever an observer receives something, and often in between.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// A broken promise.
 public struct Violation: Hashable, Sendable, CustomStringConvertible {

@@ -3,7 +3,7 @@
 
 internal import RedisTwin
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The only consumer of a simulation.
 final class Consumer {

@@ -2,7 +2,7 @@
 // all observers of that worker.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// What the worker of one machine may show at one moment.
 final class Expectation {

@@ -1,7 +1,7 @@
 // What one message may cost: excessive work is a broken promise like any other.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The work that a shard starts at once because of one message.
 struct Work: Hashable {

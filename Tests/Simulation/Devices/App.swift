@@ -2,7 +2,7 @@
 
 internal import RollcallClient
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// What an application displays: the last values from its client.
 struct Screen {

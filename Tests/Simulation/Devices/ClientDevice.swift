@@ -3,7 +3,7 @@
 
 internal import RollcallClient
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// A device with a real client.
 final class ClientDevice: Device, @unchecked Sendable {

@@ -2,7 +2,7 @@
 
 internal import RollcallClient
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// A client's attempt to connect to a worker, and the resulting connection.
 final class ClientWire: Wire, ConnectionEnd {

@@ -1,7 +1,7 @@
 // What the simulation needs of a device: a model of a good client, or the real client.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// One device of one user, and the actions of its user.
 protocol Device: AnyObject {

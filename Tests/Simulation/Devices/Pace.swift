@@ -1,7 +1,7 @@
 // The message rate of a well-behaved client: never more than its worker allows, as far as the client can know.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The message budget of one connection.
 struct Pace {

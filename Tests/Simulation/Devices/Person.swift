@@ -1,7 +1,7 @@
 // Random actions of the user of a device.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The user of a device.
 final class Person {

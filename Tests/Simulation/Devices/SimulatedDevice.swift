@@ -2,7 +2,7 @@
 // reconnects when its connection is lost.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// One device of one user, and its desired state.
 final class SimulatedDevice: Device, ConnectionEnd {

@@ -1,7 +1,7 @@
 // Tokens as an application issues them.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// A signed token, identified by its number.
 struct Token: Hashable {

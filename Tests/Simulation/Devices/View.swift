@@ -1,7 +1,7 @@
 // What one connection was sent, which is all that its observer can display.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// An observer's view of the world.
 struct View {

@@ -2,7 +2,7 @@
 
 internal import RedisTwin
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// Sets the members from time to time.
 final class Backend {

@@ -2,7 +2,7 @@
 
 internal import RedisTwin
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The server's end of a connection to the simulated Redis.
 final class RedisSession: ConnectionEnd {

@@ -2,7 +2,7 @@
 
 internal import RedisTwin
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// A shard's subscriptions.
 final class SubscriberLink: RedisLinkUser {

@@ -1,7 +1,7 @@
 // Names that are hard to transport as text. The names of a family are canonically equal: Swift's `String` treats them
 // as one, Redis does not.
 
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// Draws names for users, devices and conversations.
 enum NameAlphabet {

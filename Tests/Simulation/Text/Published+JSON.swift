@@ -1,7 +1,7 @@
 // What Redis publishes, as bytes: as the scripts and cjson write it, and as a worker parses it.
 
 internal import RedisTwin
-internal import RollcallModel
+internal import RollcallProtocol
 
 extension Published {
     /// The payload, byte for byte as the scripts publish it.

@@ -1,7 +1,7 @@
 // What Redis answers, as text: written here as Redis stores it, and parsed by the worker's own parsers.
 
 internal import RedisTwin
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The fields of a hash `presence:{USER}`, and the time of the read.
 struct HashText {

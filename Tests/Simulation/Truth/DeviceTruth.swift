@@ -2,7 +2,7 @@
 // the connection or the worker is gone.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The history of a device.
 final class DeviceTruth {

@@ -1,4 +1,4 @@
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The states in which a device may be shown: one when everything is settled, several while an update is in flight.
 struct StateSet: OptionSet, Hashable {

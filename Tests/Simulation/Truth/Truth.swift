@@ -2,7 +2,7 @@
 // work, only what they promise.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// A device, identified by its user and its name.
 struct DeviceName: Hashable, Comparable {

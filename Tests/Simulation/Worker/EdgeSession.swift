@@ -3,7 +3,7 @@
 
 internal import DequeModule
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The worker's end of a device's connection.
 final class EdgeSession: ConnectionEnd, Peer {

@@ -1,7 +1,7 @@
 // The simulated Redis as the store of a shard.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// A shard's requests, over its simulated connections.
 final class SimulatedShardStore: PresenceStore {

@@ -2,7 +2,7 @@
 
 internal import RedisTwin
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The store, over a simulated connection.
 struct SimulatedStore {

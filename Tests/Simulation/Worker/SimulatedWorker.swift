@@ -1,7 +1,7 @@
 // One life of a worker's process: the coordinator, the shards, and what carries between them.
 
 internal import RollcallCore
-internal import RollcallModel
+internal import RollcallProtocol
 
 /// The ways from one machine to Redis.
 struct RedisRoutes {

@@ -1,0 +1,274 @@
+// Sessions: from the connection and the hello to the last write for the device.
+
+public import RollcallProtocol
+
+extension Shard {
+    /// Handles a new connection.
+    public func connected(_ peer: any Peer) -> Session {
+        let session = sessions.connected(peer, at: host.now)
+        remindOfEnd(session)
+        wakeInTime()
+        return session
+    }
+
+    /// Handles the hello of a new session.
+    func greeted(_ hello: ClientMessage.Hello, id: MessageID?, on session: Session, at now: Instant) {
+        guard let peer = session.peer else { return }
+        do throws(ProofRefusal) {
+            let proof = try peer.prove(hello.token, device: hello.device)
+            tokenLasts(proof.lifetime, for: session, at: now)
+            session.isUnproven = true
+            session.right = proof.right ?? settings.join
+            let name = SessionName(user: proof.user, device: proof.device, session: sessions.newID())
+            let recorder = DeviceRecorder(name: name, opened: session.connected, issued: proof.issued)
+            // A device that reconnects has no fresh burst of changes.
+            let others = sessions.of(proof.user).filter { $0.recorder?.name.device == proof.device }
+            if let other = others.first { session.statePace = other.statePace }
+            welcome(session, recorder, hello: hello, id: id, at: now)
+        } catch {
+            end(session, error.end, at: now)
+        }
+    }
+
+    /// Handles a fresh token of an open session. If it is not accepted, the session goes on with its present token until
+    /// that expires.
+    func refresh(_ token: ByteString, id: MessageID?, on session: Session, at now: Instant) {
+        guard let peer = session.peer, let recorder = session.recorder else { return }
+        do throws(ProofRefusal) {
+            let proof = try peer.prove(token, device: recorder.name.device)
+            guard recorder.name.user == proof.user, recorder.name.device == proof.device else {
+                return end(session, .badToken(because: "the token is for another user or device"), at: now)
+            }
+            // An older token does not shorten the lifetime, and must not extend it if it is revoked. Nor does it open
+            // what a later one has closed.
+            if !recorder.isOlder(proof.issued) {
+                tokenLasts(proof.lifetime, for: session, at: now)
+                session.right = proof.right ?? settings.join
+                rightNarrowed(of: session, user: proof.user)
+            }
+            session.recorder?.refreshed(issued: proof.issued)
+            acknowledge(id, to: session)
+        } catch {
+            guard !error.endsWelcomed else { return end(session, error.end, at: now) }
+            answer(
+                session, error.end.code.mayReconnect ? .unavailable : .badRequest, id: id,
+                "the token is not accepted: \(error.end.sentence)")
+        }
+    }
+
+    private func tokenLasts(_ lifetime: Duration?, for session: Session, at now: Instant) {
+        session.tokenExpires = lifetime.map { now + $0 }
+        if let lifetime { timers.remind(.session(session), at: now + lifetime) }
+    }
+
+    /// Handles the end of a connection for any reason but a goodbye.
+    ///
+    /// - Parameter silence: the time since the last received byte, which is when the device was last known to be
+    ///   present.
+    public func disconnected(_ session: Session, silence: Duration, at now: Instant) {
+        guard session.isConnected else { return }
+        session.peer = nil
+        connectionEnded(session, lost: redis.time(at: now).advanced(by: .zero - silence), at: now)
+    }
+
+    /// Handles a session's deadline: a late hello, the end of its grace period, its token's expiry, or its moment to
+    /// leave a draining worker.
+    func sessionDue(_ session: Session, at now: Instant) {
+        guard !session.isOver else { return }
+        switch session.phase {
+        case .greeting, .open:
+            connectionDue(session, at: now)
+        case .inGrace(let until):
+            guard now >= until else {
+                timers.remind(.session(session), at: until)
+                return
+            }
+            deviceGone(session, at: now)
+        case .ending:
+            break
+        }
+    }
+
+    private func connectionDue(_ session: Session, at now: Instant) {
+        if let expires = session.tokenExpires, now >= expires {
+            end(session, .tokenExpired(), at: now)
+        } else if let leaves = session.leaves, now >= leaves {
+            end(session, .draining(to: sessions.drawDestination()), at: now)
+        } else if session.phase != .open, now >= session.connected + settings.hello {
+            session.peer?.limitHit(.hello)
+            end(session, .late, at: now)
+        } else {
+            remindOfEnd(session)
+        }
+    }
+
+    func remindOfEnd(_ session: Session) {
+        let hello = session.phase == .open ? nil : session.connected + settings.hello
+        if let next = [hello, session.leaves, session.tokenExpires].compactMap({ $0 }).min() {
+            timers.remind(.session(session), at: next)
+        }
+    }
+
+    /// Ends a session: tells the client what ``SessionEnd`` says, closes, and does with the device what it says.
+    package func end(_ session: Session, _ end: SessionEnd, at now: Instant) {
+        if session.isConnected {
+            if let farewell = end.farewell { deliver(.goodbye(farewell), to: session) }
+            session.peer?.close(end)
+            session.peer = nil
+        }
+        switch end.device {
+        case .keepsPresence:
+            connectionEnded(session, lost: redis.time(at: now), at: now)
+        case .isGone where session.phase != .ending:
+            if session.phase == .open { leaveEverything(session, at: now) }
+            deviceGone(session, at: now)
+        case .isGone:
+            break
+        case .belongsToAnother:
+            if session.phase == .open { leaveEverything(session, at: now) }
+            session.recorder?.abandoned()
+            session.phase = .ending
+            advance(session, at: now)
+        }
+    }
+
+    private func deviceGone(_ session: Session, at now: Instant) {
+        let time = redis.time(at: now)
+        session.recorder?.removed(at: time)
+        session.phase = .ending
+        advance(session, at: now)
+    }
+
+    private func connectionEnded(_ session: Session, lost: Timestamp, at now: Instant) {
+        guard session.phase == .open else {
+            fanOut.forget(session)
+            sessions.remove(session)
+            timers.forget(.session(session))
+            return
+        }
+        let wasLeaving = session.held?.hasGoodbye == true
+        leaveEverything(session, at: now)
+        guard !wasLeaving else { return deviceGone(session, at: now) }
+        let graceEnd = now + settings.removal
+        let state = session.recorder?.state
+        session.recorder?.decided(state: state, lost: lost)
+        session.phase = .inGrace(until: graceEnd)
+        timers.remind(.session(session), at: graceEnd)
+        advance(session, at: now)
+        if let user = session.user { limitDevicesInGrace(of: user, at: now) }
+    }
+
+    /// Ends the grace period of a user's oldest sessions if the user has too many devices in grace.
+    private func limitDevicesInGrace(of user: UserID, at now: Instant) {
+        let all = sessions.of(user)
+        guard all.count > settings.bounds.devicesInGrace else { return }
+        let inGrace = all.filter {
+            if case .inGrace = $0.phase { true } else { false }
+        }
+        for session in inGrace.dropLast(settings.bounds.devicesInGrace) { deviceGone(session, at: now) }
+    }
+
+    /// Ends everything that an open session took part in.
+    private func leaveEverything(_ session: Session, at now: Instant) {
+        sessions.lostConnection(session)
+        limitLingering()
+        stopTypingEverywhere(session, at: now)
+        for room in session.joined { depart(session, from: room) }
+        for room in session.joining { depart(session, from: room) }
+        for watch in session.watched.keys { removeWatcher(session, of: watch.user) }
+        session.leftEverything()
+        fanOut.forget(session)
+        for reminder in [Reminder.held(session), .state(session)] { timers.forget(reminder) }
+    }
+
+    /// Drops the sessions that have lingered longest if there are too many. Their devices may stay in Redis. A sweep
+    /// removes those: the worker starts a new incarnation, and the lease of this one expires. A session that leaves
+    /// nothing but its entry on the worker's list is unlisted.
+    private func limitLingering() {
+        while let oldest = sessions.nextToDrop(settings.bounds), let recorder = oldest.recorder {
+            if recorder.mayLeaveDevice {
+                repairs.leftDevice()
+            } else if let list = recorder.listToLeave {
+                unlist(recorder.name, of: oldest, under: list)
+            }
+            tally.lingeringDropped += 1
+            forget(oldest)
+        }
+    }
+
+    func forget(_ session: Session) {
+        sessions.remove(session)
+        repairs.forget(session)
+        timers.forget(.session(session))
+    }
+
+    private func welcome(
+        _ session: Session, _ recorder: DeviceRecorder, hello: ClientMessage.Hello, id: MessageID?, at now: Instant
+    ) {
+        var recorder = recorder
+        let name = recorder.name
+        let sequence = recorder.decided(state: hello.state)
+        sessions.opened(session, as: recorder)
+        if let id { session.acks.append((sequence, id)) }
+        let welcome = ServerMessage.Welcome(
+            user: name.user, device: name.device, session: name.session.random, worker: redis.workerName,
+            time: redis.time(at: now),
+            ping: settings.ping.milliseconds,
+            typing: .init(
+                expiry: settings.typing.expiry.milliseconds, throttle: settings.typing.throttle.milliseconds),
+            limits: settings.limits, join: session.right)
+        deliver(.welcome(welcome), to: session)
+        advance(session, at: now)
+        // The reply to the first write reports a revocation.
+        if recorder.needsNoToken || !redis.takesWrites { listenUnlessRevoked(session, at: now) }
+    }
+
+    /// Processes the messages of a session whose first write cannot tell whether its token was revoked. While Redis
+    /// answers reads, a read tells; while Redis is away, nothing does, and the first write will.
+    func listenUnlessRevoked(_ session: Session, at now: Instant) {
+        guard session.isUnproven && session.phase == .open else { return }
+        guard redis.answersReads, let recorder = session.recorder, !recorder.needsNoToken else {
+            return listen(to: session, at: now)
+        }
+        let session = AuditedSession(session: session, name: recorder.name, sequence: recorder.sequence)
+        audit([session], under: Incarnation(name: redis.workerName))
+    }
+}
+
+// MARK: - Draining
+
+// Orderly shutdown: each device is disconnected at its own random moment, so that the other workers do not receive all
+// devices at once, and each device is away only while it reconnects.
+
+/// The settings of a shutdown.
+struct Drain: Hashable, Sendable {
+    /// When the last device is disconnected.
+    let ends: Instant
+    /// Addresses of other workers; empty if devices reconnect to the address they already use.
+    let destinations: [ByteString]
+
+    /// Draws the moment at which one session leaves.
+    func moment(at now: Instant, using random: inout some RandomNumberGenerator) -> Instant {
+        now + (ends - now) * Double.random(in: 0..<1, using: &random)
+    }
+}
+
+extension Shard {
+    /// Starts the shutdown: each device is disconnected at a random moment within `spread`.
+    ///
+    /// - Parameter destinations: addresses of other workers. Each device gets one of them.
+    public func drain(
+        over spread: Duration, to destinations: [ByteString] = [], at now: Instant
+    ) {
+        let drain = Drain(ends: now + spread, destinations: destinations)
+        for session in sessions.drain(drain, at: now) { remindOfEnd(session) }
+    }
+
+    /// Whether no device is connected and, if Redis accepts writes, every decision is written.
+    public var isDrained: Bool {
+        sessions.all.allSatisfy { session in
+            guard !session.isConnected else { return false }
+            return !redis.takesWrites || session.recorder.map { $0.isWritten($0.sequence) } ?? true
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// Handling of client messages.
+
+public import RollcallProtocol
+
+extension Shard {
+    /// Handles a valid message from a client.
+    public func received(_ request: ClientRequest, on session: Session, at now: Instant) {
+        heard(.request(request), on: session, at: now)
+    }
+
+    /// Handles an invalid message from a client; the session goes on.
+    public func received(_ error: MessageError, on session: Session, at now: Instant) {
+        heard(.error(error), on: session, at: now)
+    }
+
+    /// Handles a text frame that holds no JSON object.
+    public func receivedGarbage(on session: Session, at now: Instant) {
+        heard(.garbage, on: session, at: now)
+    }
+
+    /// Processes a message, or queues it until the session's budgets allow it.
+    private func heard(_ said: Session.Said, on session: Session, at now: Instant) {
+        guard session.isConnected else { return }
+        let isHeld = session.held != nil
+        if !isHeld, mayTake(said, on: session, at: now) { return handle(said, came: now, on: session, at: now) }
+        if !isHeld { hold(session) }
+        // The edge stops reading from a held session. When a connection ends, however, it passes on everything it has
+        // received. And a session in this process has no socket in which messages could wait.
+        guard session.held?.count ?? 0 < ShardSettings.heldMessages else {
+            return end(session, .flood, at: now)
+        }
+        session.held?.append(said, came: now)
+    }
+
+    /// - Parameter came: when the message arrived, which is before `now` if it had to wait.
+    private func handle(_ said: Session.Said, came: Instant, on session: Session, at now: Instant) {
+        session.peer?.took()
+        switch (said, session.phase) {
+        case (.request(let request), _): handle(request, came: came, on: session, at: now)
+        case (.error(let error), .open): deliver(.error(error), to: session)
+        case (.error, .greeting), (.garbage, .greeting), (.garbage, .open): end(session, .badMessage(), at: now)
+        case (_, .inGrace), (_, .ending): break
+        }
+    }
+
+    /// Stops processing a session's messages for now.
+    private func hold(_ session: Session) {
+        session.held = Session.Held()
+        session.peer?.hold()
+    }
+
+    /// Processes the messages of a welcomed session that waited until its token was checked. Before the welcome, this
+    /// does nothing.
+    func listen(to session: Session, at now: Instant) {
+        guard session.isUnproven && session.phase == .open else { return }
+        session.isUnproven = false
+        takeHeld(session, at: now)
+    }
+
+    /// Processes a session's waiting messages, in order and as fast as its budgets allow.
+    func takeHeld(_ session: Session, at now: Instant) {
+        while session.phase == .open && !session.isUnproven {
+            guard let held = session.held else { return }
+            guard let (said, came) = held.next else {
+                session.held = nil
+                session.peer?.listen()
+                return
+            }
+            guard mayTake(said, on: session, at: now) else { return }
+            session.held?.removeNext()
+            handle(said, came: came, on: session, at: now)
+        }
+    }
+
+    private func handle(_ request: ClientRequest, came: Instant, on session: Session, at now: Instant) {
+        switch (session.phase, request.message) {
+        case (.greeting, .hello(let hello)):
+            hold(session)
+            greeted(hello, id: request.id, on: session, at: now)
+        case (.greeting, _), (.open, .hello):
+            end(session, .badMessage(), at: now)
+        case (.open, let message):
+            handle(message, id: request.id, came: came, on: session, at: now)
+        case (.inGrace, _), (.ending, _):
+            break
+        }
+    }
+
+    private func handle(
+        _ message: ClientMessage, id: MessageID?, came: Instant, on session: Session, at now: Instant
+    ) {
+        switch message {
+        case .hello: break
+        case .token(let token):
+            refresh(token, id: id, on: session, at: now)
+        case .state(let state): stateChanged(session, to: state, id: id, at: now)
+        case .watch(let users): watch(users, id: id, on: session, at: now)
+        case .unwatch(let users): unwatch(users, id: id, on: session)
+        case .get(let users): get(users, id: id, on: session, at: now)
+        case .join(let conversation, let presence): join(conversation, presence: presence, id: id, on: session, at: now)
+        case .leave(let conversation): leave(conversation, id: id, on: session, at: now)
+        case .typing(let conversation, let typing, let kind):
+            tally.typingSignals += 1
+            // Typing ends at its expiry, no matter how long the signal waited.
+            guard !typing || now < came + settings.typing.expiry else { return acknowledge(id, to: session) }
+            typed(typing, kind, in: conversation, id: id, on: session, at: came)
+        case .ping: deliver(.pong(time: redis.time(at: now)), to: session)
+        case .goodbye:
+            acknowledge(id, to: session)
+            end(session, .goodbye, at: now)
+        }
+    }
+
+    /// Charges a message to the budget of the session's user. If the budget lacks what the message costs, sets a reminder
+    /// for when it will have it.
+    private func mayTake(_ said: Session.Said, on session: Session, at now: Instant) -> Bool {
+        guard let user = session.user,
+            let next = budgets.charge(said.cost(settings.limits), to: user, at: now)
+        else { return true }
+        if session.held == nil { session.peer?.limitHit(.messageRate) }
+        // Messages are processed in groups: one timer for each would cost more than the message.
+        timers.remind(.held(session), at: max(next, now + ShardSettings.slowedPause))
+        return false
+    }
+}

@@ -1,0 +1,62 @@
+// Errors that prevent a correctly configured worker from serving.
+
+internal import RollcallProtocol
+internal import RollcallRedis
+
+/// A port or Redis is unavailable. Retrying later may help.
+public struct CannotServe: Error, CustomStringConvertible {
+    /// What is missing and what to do, in sentences.
+    public let description: String
+
+    package init(description: String) {
+        self.description = description
+    }
+
+    /// - Parameter error: Redis's denial, which names what is not allowed.
+    static func denied(_ error: RedisError, at location: RedisDeployment) -> CannotServe {
+        CannotServe(
+            description:
+                "the user \(location.username ?? "default") of the Redis at \(location) lacks rights that a worker "
+                + "needs (\(error.sentence)). \(RedisDeployment.rightsFile(ofCluster: location.isCluster)) lists all of them, "
+                + "and rollcall doctor names those that are missing")
+    }
+
+    /// - Parameter refusal: Redis's error text. Its first word is the kind of error.
+    static func refused(_ refusal: ByteString, at location: RedisDeployment) -> CannotServe {
+        let advice =
+            switch refusal.cut(at: " ")?.before ?? refusal {
+            case "NOREPLICAS":
+                "it has fewer replicas than required (min-replicas-to-write, min-replicas-max-lag). Check that they "
+                    + "run and replicate (INFO replication), or lower min-replicas-to-write"
+            case "MISCONF":
+                "it cannot save (stop-writes-on-bgsave-error). Check that its disk has space and is writable"
+            case "CLUSTERDOWN":
+                "some slots have no primary, or most primaries are down (redis-cli --cluster check)"
+            case "OOM": "its memory is full (maxmemory). Give it more memory"
+            default: "check its log"
+            }
+        return CannotServe(description: "the Redis at \(location) refuses writes (\(refusal)): \(advice)")
+    }
+
+    /// - Parameter reason: The last error of Redis or the connection, if any.
+    static func noLease(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {
+        if let reason, reason.isDenied { return denied(reason, at: location) }
+        guard case .server? = reason?.code, let refusal = reason?.reply else {
+            return noRedis(location, reason: reason)
+        }
+        if reason?.isUnknownCommand == true {
+            return CannotServe(
+                description:
+                    "the Redis at \(location) does not know a command that a worker needs (\(refusal)): it is older "
+                    + "than 6.2, or commands were renamed (rename-command), which scripts do not support. Use ACLs instead "
+                    + "to keep other users from these commands")
+        }
+        return refused(refusal, at: location)
+    }
+
+    static func noRedis(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {
+        let reason = reason.map { "\($0)" } ?? "no answer"
+        return CannotServe(
+            description: "no Redis at \(location) (\(reason)): start one, or set redis.url to its address")
+    }
+}

@@ -1,0 +1,361 @@
+// Sends the worker's heartbeat: one script per beat for the whole worker. It has a separate connection, because after
+// an outage a shard's pipeline may take Redis longer than a lease.
+
+internal import Logging
+internal import NIOCore
+internal import RollcallCore
+internal import RollcallProtocol
+internal import RollcallRedis
+
+/// Executes the decisions of the worker's lease coordinator. Runs on the first shard's event loop.
+final class LeaseDriver {
+    private let driver: ShardDriver
+    private let commands: RedisClient
+    private let store: Store
+    /// The shards that have not reached Redis yet. Heartbeats wait for them, because a worker with a lease must be able
+    /// to serve.
+    private var awaited: Set<Int>
+    private let settings: NodeSettings
+    private let logger: Logger
+    private let describe: (LeaseKeeper.Beat) -> Heartbeat
+    private let tell: (LeaseNews) -> Void
+    private let denied: (RedisError) -> Void
+    private let standing: () -> Standing
+    private let gather: () -> EventLoopFuture<LoopFigures>
+    private var isGathering = false
+    private(set) var pulse = WorkerPulse()
+    private var tally = LeaseTally()
+    private var metrics: WorkerTapes
+    private var nextReport: Scheduled<Void>?
+    private var coordinator: LeaseCoordinator
+    private var nextBeat: Scheduled<Void>?
+    /// When to take a new incarnation because data may be lost, although the lease is held.
+    private var nextRenewal: Scheduled<Void>?
+    /// The reasons for it that were logged.
+    private var renewalReasons: Set<AssertionReason> = []
+    private var isDraining = false
+    /// Why the last failed heartbeat failed.
+    private(set) var refusal: RedisError?
+    /// Whether there is a connection and heartbeats fail, most often because Redis refuses writes.
+    private var refusesWrites = false
+    /// Failed heartbeats while Redis refuses them.
+    private var complaint = RepeatedProblem()
+    /// Lost connections while there is no lease.
+    private var loss = RepeatedProblem()
+    private let problems: ProblemLog
+    private let reconnect: (RedisError) -> Void
+    /// When all connections were last told to connect again, because they led to different servers.
+    private var reunited: NIODeadline?
+    /// Whether Redis published the message of the last heartbeat, which takes a right.
+    private var isPublished = false
+
+    /// How long shutdown waits for the addresses of other workers. Without them, devices reconnect as they first
+    /// connected.
+    private static let handoverTime = TimeAmount.milliseconds(500)
+    /// The time for all shards to reach a primary.
+    private static let renewalPause = TimeAmount.milliseconds(200)
+
+    /// - Parameters:
+    ///   - shards: The number of shards; ``shardConnected(_:)`` reports each.
+    ///   - denied: Called if Redis does not allow a heartbeat.
+    ///   - reconnect: Makes all of the worker's connections to Redis connect again.
+    ///   - gather: Collects the counters of all shards, on this event loop.
+    init(
+        _ settings: NodeSettings, of topology: Topology, on driver: ShardDriver, shards: Int, problems: ProblemLog,
+        metrics: WorkerTapes, reconnect: @escaping (RedisError) -> Void,
+        describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
+        denied: @escaping (RedisError) -> Void,
+        standing: @escaping () -> Standing, gather: @escaping () -> EventLoopFuture<LoopFigures>
+    ) {
+        self.settings = settings
+        self.driver = driver
+        self.problems = problems
+        self.reconnect = reconnect
+        logger = problems.logger
+        awaited = Set(0..<shards)
+        commands = RedisClient(
+            of: topology, name: "rollcall-\(settings.worker)-beats", on: driver.eventLoop, logger: logger,
+            scripts: Script.all)
+        store = Store(on: commands, settings: settings.store)
+        self.describe = describe
+        self.tell = tell
+        self.denied = denied
+        self.standing = standing
+        self.gather = gather
+        self.metrics = metrics
+        let (names, isSpread) = (settings.store.names, commands.isSpread)
+        coordinator = LeaseCoordinator(
+            worker: settings.worker, lease: settings.lease, heartbeat: settings.heartbeat,
+            random: SystemRandomNumberGenerator(),
+            placing: { isSpread ? names.besideLeases($0) : $0 })
+    }
+
+    /// Connects and starts the heartbeats.
+    func start() {
+        commands.onConnect = { [weak self] in self?.beat() }
+        commands.onDisconnect = { [weak self] error in self?.connectionLost(error) }
+        commands.onDenied = { [problems] in problems.denied($0) }
+        commands.onUnreachable = { [logger] primary, error in
+            logger.warning(
+                "a primary of Redis cannot be reached", metadata: ["primary": "\(primary)", "reason": "\(error)"])
+        }
+        commands.start()
+        beatLater()
+        report()
+    }
+
+    /// Whether a heartbeat can be sent.
+    var isConnected: Bool { commands.isConnected(for: store.names.workers) }
+
+    func stop() -> EventLoopFuture<Void> {
+        nextBeat?.cancel()
+        nextReport?.cancel()
+        nextRenewal?.cancel()
+        metrics.withdraw()
+        return commands.close()
+    }
+
+    private func beatLater() {
+        let interval = TimeAmount.nanoseconds(coordinator.pause.milliseconds * 1_000_000)
+        nextBeat = driver.eventLoop.assumeIsolated().scheduleTask(in: interval) { [weak self] in
+            self?.beat()
+            self?.gatherFigures()
+            self?.beatLater()
+        }
+    }
+
+    /// Collects data for the next heartbeat. A slow loop delays neither the collection nor the heartbeat.
+    private func gatherFigures() {
+        guard !isGathering else { return }
+        isGathering = true
+        gather().assumeIsolated().whenComplete { [weak self] result in
+            self?.isGathering = false
+            if case .success(let figures) = result { self?.pulse.gathered(figures) }
+        }
+    }
+
+    private func report() {
+        pulse.secondPassed(commands.tally.roundTrips)
+        metrics.report(
+            tally, holdsLease: coordinator.incarnation != nil && !refusesWrites, refusesWrites: refusesWrites,
+            at: .now())
+        metrics.report(standing())
+        metrics.report(commands, isUp: isConnected)
+        nextReport = driver.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in self?.report() }
+    }
+
+    /// A shard has reached Redis: work that failed without it is retried with a heartbeat now, not at the next
+    /// interval.
+    func shardConnected(_ index: Int) {
+        let isFirst = awaited.remove(index) != nil
+        if commands.isSpread, !isFirst { renewLater() }
+        beat()
+    }
+
+    /// A shard lost Redis. If it is one primary of several, the lease continues while its own primary is available.
+    /// Writes for the lost primary follow when it or its replacement is back.
+    func shardLost(_ error: RedisError) {
+        if !commands.isSpread { redisChanged(error) }
+    }
+
+    private func connectionLost(_ error: RedisError) {
+        guard commands.isSpread, isConnected else { return redisChanged(error) }
+        logger.warning("a primary of Redis lost", metadata: ["reason": "\(error)"])
+    }
+
+    /// A shard requests a new incarnation. Several may do so at the same time, for the same reason.
+    func assertAnew(_ reason: AssertionReason) {
+        if renewalReasons.insert(reason).inserted {
+            switch reason {
+            case .forgotten: logger.warning("a primary of Redis has lost its data")
+            case .sessionsDropped: logger.warning("too many sessions without a connection; the oldest were dropped")
+            }
+        }
+        renewLater()
+    }
+
+    /// A primary is back or was replaced, and may lack the last writes. All shards detect this within moments, and one
+    /// new incarnation is enough for all.
+    private func renewLater() {
+        guard nextRenewal == nil else { return }
+        nextRenewal = driver.eventLoop.assumeIsolated().scheduleTask(in: Self.renewalPause) { [weak self] in
+            guard let self else { return }
+            (nextRenewal, renewalReasons) = (nil, [])
+            // Without an incarnation, a new one starts anyway.
+            guard coordinator.incarnation != nil else { return }
+            carryOut(coordinator.redisChanged())
+            beat()
+        }
+    }
+
+    /// Redis may have lost earlier writes.
+    private func redisChanged(_ error: RedisError) {
+        // Every connection reports it; one log line is enough.
+        let isNew = loss.occurred("\(error.code)", at: .now)
+        if isNew || coordinator.incarnation != nil { logger.warning("Redis lost", metadata: ["reason": "\(error)"]) }
+        carryOut(coordinator.redisChanged())
+    }
+
+    /// A connection leads to another server than this one's. All connect again, at most once a lease, and not at the
+    /// same moment as those of other workers.
+    func split(_ reason: String) {
+        guard isPublished, reunited.map({ .now() - $0 >= TimeAmount(settings.lease) }) ?? true else { return }
+        reunited = .now()
+        logger.error(
+            "the connections to Redis lead to different servers, and all connect again",
+            metadata: ["reason": "\(reason)", "redis": "\(settings.redis)"])
+        let pause = TimeAmount(settings.heartbeat * Double.random(in: 0...1))
+        driver.eventLoop.assumeIsolated().scheduleTask(in: pause) { [reconnect, commands] in
+            let error = RedisError(.primaryChanged, "connections led to different servers")
+            commands.reconnect(because: error)
+            reconnect(error)
+        }
+    }
+
+    /// Reads found devices of dead incarnations.
+    func met(_ devices: [DeadDevice]) {
+        coordinator.met(devices)
+    }
+
+    /// Tells the other workers that this one is leaving.
+    ///
+    /// - Returns: The addresses that its devices may move to.
+    func handOver() -> EventLoopFuture<[ByteString]> {
+        isDraining = true
+        let found = driver.eventLoop.makePromise(of: [ByteString].self)
+        guard isConnected, let incarnation = coordinator.incarnation else {
+            found.succeed([])
+            return found.futureResult
+        }
+        let news = heartbeat(.renew(incarnation))
+        store.heartbeat(news) { [self] result in
+            let others = (try? result.get()).map { Handover.candidates(in: $0, besides: incarnation) } ?? []
+            store.cards(of: others) { [peers = settings.peers] cards in
+                found.succeed(Handover.destinations((try? cards.get()) ?? [], from: news.edge, peers: peers))
+            }
+        }
+        let late = driver.eventLoop.scheduleTask(in: Self.handoverTime) { found.succeed([]) }
+        found.futureResult.whenComplete { _ in late.cancel() }
+        return found.futureResult
+    }
+
+    /// Ends the lease after the grace period, so that devices that reconnect within it stay online.
+    func end(after grace: Duration) -> EventLoopFuture<Void> {
+        nextBeat?.cancel()
+        let done = driver.eventLoop.makePromise(of: Void.self)
+        if let last = coordinator.ending(after: grace) {
+            store.heartbeat(heartbeat(last)) { _ in done.succeed() }
+        } else {
+            done.succeed()
+        }
+        return done.futureResult
+    }
+
+    private func beat() {
+        guard isConnected, awaited.isEmpty else { return }
+        carryOut(coordinator.beatDue(at: driver.now))
+    }
+
+    private func carryOut(_ actions: [LeaseCoordinator.Action]) {
+        for action in actions {
+            switch action {
+            case .beat(let beat): send(beat)
+            case .hear(let incarnation): hear(incarnation)
+            case .tell(let news):
+                noted(news)
+                tell(news)
+            case .claim(let dead, let incarnation): claim(dead, by: incarnation)
+            case .sweep(let sessions, let dead, let until): sweep(sessions, of: dead, until: until)
+            case .forget(let dead):
+                tally.sweptIncarnations += 1
+                logger.info("swept a dead worker", metadata: ["incarnation": "\(dead)"])
+                store.forget(dead) { [self] _ in coordinator.deletionReplied(dead) }
+            }
+        }
+    }
+
+    private func send(_ beat: LeaseKeeper.Beat) {
+        let sent = NIODeadline.now()
+        // When the heartbeat is answered, all subscribers have been sent this.
+        if case .renew(let incarnation) = beat, !commands.isSpread {
+            store.publishBeat(of: incarnation) { [self] in isPublished = (try? $0.get()) != nil }
+        }
+        store.heartbeat(heartbeat(beat)) { [self] result in
+            switch result {
+            case .success(let snapshot):
+                pulse.heartbeatAnswered(after: .nanoseconds((NIODeadline.now() - sent).nanoseconds))
+                answered(beat, snapshot)
+            case .failure(let error):
+                tally.heartbeatsFailed += 1
+                refusal = error
+                if error.isDenied { denied(error) }
+                complain(of: error)
+                carryOut(coordinator.heartbeatReplied(beat, .failure(error) as Result, at: driver.now))
+            }
+        }
+    }
+
+    /// Logs failed heartbeats while Redis refuses them: each new reason at once, and then every minute.
+    private func complain(of error: RedisError) {
+        guard complaint.occurred("\(error)", at: .now) else { return }
+        logger.warning("heartbeat failed", metadata: ["reason": "\(error)"])
+    }
+
+    private func noted(_ news: LeaseNews) {
+        let before = refusesWrites
+        switch news {
+        case .heartbeatsFail: refusesWrites = true
+        case .began, .renewed, .lost: refusesWrites = false
+        }
+        guard refusesWrites != before else { return }
+        if refusesWrites {
+            logger.warning("Redis refuses writes", metadata: ["reason": "\(refusal.map { "\($0)" } ?? "")"])
+        } else if case .lost = news {
+            // The next event is logged: a new lease, or the reason why there is none.
+        } else {
+            logger.info("Redis takes writes again")
+        }
+    }
+
+    private func heartbeat(_ beat: LeaseKeeper.Beat) -> Heartbeat {
+        var heartbeat = describe(beat)
+        heartbeat.isDraining = isDraining
+        heartbeat.figures = pulse.figures
+        return heartbeat
+    }
+
+    private func answered(_ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot) {
+        let before = coordinator.incarnation
+        let actions = coordinator.heartbeatReplied(
+            beat, .success(snapshot) as Result<_, RedisError>, at: driver.now)
+        complaint.ended()
+        loss.ended()
+        if snapshot.held { tally.acknowledged = .now() } else { tally.heartbeatsFailed += 1 }
+        if let before, coordinator.incarnation == nil {
+            logger.warning("lease lost", metadata: ["incarnation": "\(before)"])
+        }
+        carryOut(actions)
+    }
+
+    private func hear(_ incarnation: Incarnation) {
+        tally.incarnations += 1
+        // The renewal's purpose has just been served.
+        nextRenewal?.cancel()
+        (nextRenewal, renewalReasons) = (nil, [])
+        logger.info("lease begun", metadata: ["incarnation": "\(incarnation)"])
+    }
+
+    private func claim(_ dead: Incarnation, by incarnation: Incarnation) {
+        store.claimSweep(of: dead, by: incarnation, limit: Sweeper.batch) { [self] result in
+            carryOut(coordinator.claimReplied(dead, result))
+        }
+    }
+
+    private func sweep(_ sessions: [SessionName], of dead: Incarnation, until: Timestamp) {
+        store.sweep(sessions, of: dead, until: until) { [self] result in
+            let gone = (try? result.get()) ?? nil
+            tally.sweptDevices += gone ?? 0
+            carryOut(coordinator.sweepReplied(dead, isDone: gone != nil))
+        }
+    }
+}

@@ -1,0 +1,283 @@
+// The core of a worker: its shards, its lease, and the requests of servers. A server that embeds a node has presence
+// and typing in its own process.
+
+package import Logging
+package import Metrics
+internal import NIOConcurrencyHelpers
+package import NIOCore
+internal import RollcallCore
+package import RollcallProtocol
+internal import RollcallRedis
+internal import ServiceLifecycle
+
+/// The shards of one worker and the lease that they share.
+package final class Node: Sendable {
+    let settings: NodeSettings
+    /// The servers of Redis, for all connections.
+    let topology: Topology
+    let loops: [any EventLoop]
+    let shards: NIOLockedValueBox<[NIOLoopBound<ShardDriver>]>
+    let lease = NIOLockedValueBox<NIOLoopBound<LeaseDriver>?>(nil)
+    private let state: NIOLockedValueBox<Readiness>
+    private let started = NIOLockedValueBox<EventLoopPromise<Void>?>(nil)
+    let requests: RequestConnection
+    let serverTypings = NIOLockedValueBox<[ServerTyping.Place: ServerTyping]>([:])
+    let logger: Logger
+    private let problems: ProblemLog
+    private let metrics: any MetricsFactory
+
+    /// Prepares a shard for each event loop of the group, without connecting.
+    ///
+    /// - Parameters:
+    ///   - authenticator: Verifies the tokens of devices; `nil` if none connects from outside.
+    ///   - metrics: Where the node reports metrics; by default the process's metrics system.
+    /// - Throws: ``ConfigurationProblems`` if a file with credentials for Redis cannot be used.
+    package init(
+        _ settings: NodeSettings, authenticator: (any TokenVerifier)? = nil, group: any EventLoopGroup, logger: Logger,
+        metrics: any MetricsFactory = MetricsSystem.factory
+    ) async throws {
+        self.settings = settings
+        self.logger = logger
+        self.metrics = metrics
+        state = NIOLockedValueBox(Readiness(patience: settings.lease * Readiness.leases))
+        loops = Array(group.makeIterator())
+        let credentials = try settings.access.credentials(for: settings.redis, logger: logger)
+        let topology = Topology(
+            of: settings.redis, credentials: credentials, for: "rollcall-\(settings.worker)",
+            lookUpTime: max(settings.connectTimeout, .seconds(10)), on: loops[0], logger: logger)
+        self.topology = topology
+        let problems = ProblemLog(logger, ofCluster: settings.redis.isCluster)
+        self.problems = problems
+        requests = RequestConnection(settings, of: topology, problems: problems, metrics: metrics)
+        let seats = UserSeats(limit: settings.sessionsPerUser)
+        var shards: [NIOLoopBound<ShardDriver>] = []
+        for loop in loops {
+            let shard = try await loop.submit {
+                NIOLoopBound(
+                    ShardDriver(
+                        settings, of: topology, authenticator: authenticator, seats: seats, on: loop,
+                        problems: problems, metrics: metrics),
+                    eventLoop: loop)
+            }.get()
+            shards.append(shard)
+        }
+        self.shards = NIOLockedValueBox(shards)
+    }
+
+    /// Returns the shard of an event loop. Call it on that loop.
+    package func shard(on eventLoop: any EventLoop) -> ShardDriver {
+        guard let shard = shards.withLockedValue({ $0 }).first(where: { $0.eventLoop === eventLoop }) else {
+            preconditionFailure("shard(on:) needs an event loop of the node's group")
+        }
+        return shard.value
+    }
+
+    /// The incarnation that holds the lease; the last one while there is no lease.
+    package var incarnation: Incarnation? { state.withLockedValue { $0.incarnation } }
+
+    /// Whether, as far as the worker knows, Redis is available and holds its lease.
+    package var holdsLease: Bool { state.withLockedValue { $0.holdsLease } }
+
+    private var isRedisAway: Bool { state.withLockedValue { $0.redis == .away } }
+
+    package var refusesWrites: Bool { state.withLockedValue { $0.redis == .refusesWrites } }
+
+    /// Connects to Redis and acquires a lease.
+    ///
+    /// - Parameters:
+    ///   - edge: The address for devices; empty if they cannot connect.
+    ///   - sessions: Returns the number of sessions, for operators.
+    /// - Throws: ``CannotServe`` if there is no lease within the connect timeout, or Redis does not allow the first heartbeat;
+    ///   `CancellationError` if the worker is stopped first.
+    package func start(edge: String, host: String, sessions: @escaping @Sendable () -> Int) async throws {
+        let started = loops[0].makePromise(of: Void.self)
+        self.started.withLockedValue { $0 = started }
+        let heartbeat = HeartbeatText(settings, edge: edge, host: host, sessions: sessions)
+        try await first { [self] driver in
+            let keeper = LeaseDriver(
+                settings, of: topology, on: driver, shards: loops.count, problems: problems,
+                metrics: WorkerTapes(metrics), reconnect: { [weak self] in self?.reconnect(because: $0) },
+                describe: heartbeat.heartbeat(for:), tell: { [weak self] in self?.tell($0) },
+                denied: { [settings] in started.fail(CannotServe.denied($0, at: settings.redis)) },
+                standing: { [weak self] in self?.standing ?? Standing() },
+                gather: { [weak self, eventLoop = driver.eventLoop] in
+                    self?.gatherFigures(on: eventLoop) ?? eventLoop.makeSucceededFuture(LoopFigures())
+                })
+            lease.withLockedValue { $0 = NIOLoopBound(keeper, eventLoop: driver.eventLoop) }
+            driver.onNotice = { [weak self] in self?.noticed($0) }
+            keeper.start()
+        }
+        try await onEachShard { [self] driver, index in
+            driver.onRedisConnected = { [weak self] in self?.redisConnected(index) }
+            driver.onRedisLost = { [weak self] in self?.redisLost($0) }
+            driver.onAssertAnew = { [weak self] in self?.assertAnew($0) }
+            driver.onDeadMet = { [weak self] in self?.met($0) }
+            driver.onSplit = { [weak self] in self?.split($0) }
+            driver.start()
+        }
+        let timeout = loops[0].scheduleTask(in: .nanoseconds(settings.connectTimeout.milliseconds * 1_000_000)) {
+            [self] in
+            let refusal = lease.withLockedValue { $0 }?.value.refusal
+            let reason = refusal ?? shard(on: loops[0]).commands.lastError
+            started.fail(CannotServe.noLease(settings.redis, reason: reason))
+        }
+        defer { timeout.cancel() }
+        try await withTaskCancellationOrGracefulShutdownHandler {
+            try await started.futureResult.get()
+        } onCancelOrGracefulShutdown: {
+            started.fail(CancellationError())
+        }
+    }
+
+    /// The worker stops serving, whatever happens to its lease.
+    package func leave() {
+        state.withLockedValue { $0.left() }
+    }
+
+    package func stop() async throws {
+        try await requests.close()
+        if let lease = lease.withLockedValue({ $0 }) {
+            try await lease.eventLoop.flatSubmit { lease.value.stop() }.get()
+        }
+        for shard in shards.withLockedValue({ $0 }) {
+            try await shard.eventLoop.flatSubmit { shard.value.stop() }.get()
+        }
+        await topology.close()
+    }
+
+    private func tell(_ news: LeaseNews) {
+        switch news {
+        case .began(let incarnation, _, _, _, _): state.withLockedValue { $0.began(incarnation, at: .now) }
+        case .renewed: state.withLockedValue { $0.renewed(at: .now) }
+        case .heartbeatsFail: state.withLockedValue { $0.heartbeatsFail() }
+        case .lost: state.withLockedValue { $0.lost() }
+        }
+        for shard in shards.withLockedValue({ $0 }) {
+            shard.eventLoop.execute { shard.value.told(news) }
+        }
+        if case .renewed(let incarnation, let snapshot, _, _, _) = news { look(for: incarnation, in: snapshot) }
+        guard case .began = news else { return }
+        started.withLockedValue { $0 }?.succeed()
+    }
+
+    /// Looks for the lease on the connection for requests.
+    private func look(for incarnation: Incarnation, in snapshot: LeaseSnapshot) {
+        guard let end = snapshot.leases[incarnation], !settings.redis.isCluster else { return }
+        requests.look(for: incarnation, until: end) { [weak self] in
+            self?.split("the connection for requests does not see the worker's lease")
+        }
+    }
+
+    private func split(_ reason: String) {
+        guard let lease = lease.withLockedValue({ $0 }) else { return }
+        lease.eventLoop.execute { lease.value.split(reason) }
+    }
+
+    private func reconnect(because error: RedisError) {
+        for shard in shards.withLockedValue({ $0 }) {
+            shard.eventLoop.execute {
+                shard.value.commands.reconnect(because: error)
+                shard.value.subscriber.reconnect(because: error)
+            }
+        }
+        requests.reconnect(because: error)
+    }
+
+    private func noticed(_ notice: WorkerNotice) {
+        for shard in shards.withLockedValue({ $0 }) {
+            shard.eventLoop.execute { shard.value.shard.after { $0.noticed(notice, at: $1) } }
+        }
+    }
+
+    private func redisConnected(_ shard: Int) {
+        guard let lease = lease.withLockedValue({ $0 }) else { return }
+        lease.eventLoop.execute { lease.value.shardConnected(shard) }
+    }
+
+    /// A shard that loses Redis affects the worker: the shard's last writes may be lost.
+    private func redisLost(_ error: RedisError) {
+        guard let lease = lease.withLockedValue({ $0 }) else { return }
+        lease.eventLoop.execute { lease.value.shardLost(error) }
+    }
+
+    private func assertAnew(_ reason: AssertionReason) {
+        guard let lease = lease.withLockedValue({ $0 }) else { return }
+        lease.eventLoop.execute { lease.value.assertAnew(reason) }
+    }
+
+    private func met(_ devices: [DeadDevice]) {
+        guard let lease = lease.withLockedValue({ $0 }) else { return }
+        lease.eventLoop.execute { lease.value.met(devices) }
+    }
+
+    func first<Value: Sendable>(_ body: @escaping @Sendable (ShardDriver) throws -> Value) async throws -> Value {
+        let shard = shards.withLockedValue { $0[0] }
+        return try await shard.eventLoop.submit { try body(shard.value) }.get()
+    }
+
+    func onEachShard(_ body: @escaping @Sendable (ShardDriver, _ index: Int) -> Void) async throws {
+        for (index, shard) in shards.withLockedValue({ $0 }).enumerated() {
+            try await shard.eventLoop.submit { body(shard.value, index) }.get()
+        }
+    }
+
+    /// Sends a request to the store, on the connection for requests.
+    ///
+    /// - Throws: ``Unavailable``.
+    func ask<Value: Sendable>(
+        _ body: @escaping @Sendable (Store, @escaping (Result<Value, RedisError>) -> Void) -> Void
+    ) async throws -> Value {
+        guard !isRedisAway else { throw Unavailable() }
+        return try await requests.ask(body)
+    }
+
+    /// The most typists that a message names.
+    var typingNames: Int { settings.shard.typing.names }
+
+    package var isDraining: Bool { state.withLockedValue { $0.isLeaving } }
+
+    package var isReady: Bool { state.withLockedValue { $0.isReady(at: .now) } }
+
+    private var standing: Standing {
+        state.withLockedValue { Standing(isReady: $0.isReady(at: .now), isDraining: $0.isLeaving) }
+    }
+}
+
+// MARK: - Draining
+
+// Graceful shutdown of a worker: moves its devices, writes their final state, and ends its lease.
+
+extension Node {
+    /// Moves every device to another worker, then ends the lease.
+    ///
+    /// - Parameter spread: Over how long; `nil` for `worker.drain`.
+    package func drain(over spread: Duration? = nil) async throws {
+        leave()
+        let destinations = try await onLease { $0.handOver() } ?? []
+        let spread = spread ?? settings.drain
+        try await onEachShard { driver, _ in driver.shard.after { $0.drain(over: spread, to: destinations, at: $1) } }
+        let deadline = ContinuousClock.now + spread + .seconds(2)
+        while ContinuousClock.now < deadline, try await !allShards({ $0.isDrained }) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        // If no device is left that could reconnect, the grace period is not needed.
+        let grace = try await allShards { $0.sessionCount == 0 } ? .zero : settings.shard.grace
+        try await onLease { $0.end(after: grace) }
+    }
+
+    private func allShards(_ condition: @escaping @Sendable (Shard) -> Bool) async throws -> Bool {
+        for shard in shards.withLockedValue({ $0 }) {
+            guard try await shard.eventLoop.submit({ condition(shard.value.shard) }).get() else { return false }
+        }
+        return true
+    }
+
+    /// - Returns: `nil` if the node never requested a lease.
+    @discardableResult
+    private func onLease<Value: Sendable>(
+        _ body: @escaping @Sendable (LeaseDriver) -> EventLoopFuture<Value>
+    ) async throws -> Value? {
+        guard let lease = lease.withLockedValue({ $0 }) else { return nil }
+        return try await lease.eventLoop.flatSubmit { body(lease.value) }.get()
+    }
+}

@@ -1,0 +1,272 @@
+// The requests of servers to a worker's node, in process or through the admin port.
+
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import RollcallCore
+public import RollcallProtocol
+internal import RollcallRedis
+
+/// A node as the admin port and embedding servers see it.
+///
+/// Every method throws ``Unavailable`` while Redis is away.
+public protocol NodeAccess: Sendable {
+    /// Returns the presence of these users, in the same order. A user who was never seen is offline without a last-seen
+    /// time.
+    func presence(of users: [UserID]) async throws -> [Presence]
+
+    /// Returns what Redis holds of these users, in the same order: what events tell. Devices of a worker that has died count
+    /// until they are swept, within the lease plus two seconds.
+    func storedPresence(of users: [UserID]) async throws -> [Presence]
+
+    /// Returns who is typing in this conversation.
+    func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing
+
+    /// Returns the members' display names; `nil` if the conversation is not managed.
+    func members(of conversation: ConversationID) async throws -> [UserID: String]?
+
+    /// Replaces all members. The conversation is then managed, even if it has no members.
+    func setMembers(_ members: [UserID: String], of conversation: ConversationID) async throws
+
+    /// Adds or renames a member. The conversation is then managed.
+    func setMember(_ user: UserID, name: String, of conversation: ConversationID) async throws
+
+    /// Removes a member, ends their typing, and notifies their sessions.
+    func removeMember(_ user: UserID, of conversation: ConversationID) async throws
+
+    /// Deletes the member list. `conversations.default` then applies.
+    func endMembership(of conversation: ConversationID) async throws
+
+    /// Whether load balancers should send devices here: the worker is not stopping, and Redis was not away for long.
+    var isReady: Bool { get }
+}
+
+/// Redis is away or refuses writes. The same call may succeed later.
+public struct Unavailable: Error, Hashable, Sendable {
+    /// When to retry.
+    public var retryAfter: Duration
+    /// Whether Redis answers but refuses writes. Reads then succeed.
+    public var refusesWrites: Bool
+
+    public init(retryAfter: Duration = .seconds(1), refusesWrites: Bool = false) {
+        self.retryAfter = retryAfter
+        self.refusesWrites = refusesWrites
+    }
+}
+
+// MARK: - Requests
+
+// Requests of servers to a node.
+
+extension Node: NodeAccess {
+    package func presence(of users: [UserID]) async throws -> [Presence] {
+        let known = try await first { $0.shard.known(at: $0.now) }
+        let snapshot = try await ask { store, reply in store.presence(of: users, known: known, reply: reply) }
+        let presences = try await first { $0.presences(in: snapshot) }
+        guard snapshot.unread.isEmpty else { throw Unavailable() }
+        return presences
+    }
+
+    package func storedPresence(of users: [UserID]) async throws -> [Presence] {
+        let snapshot = try await ask { store, reply in
+            store.presence(of: users, known: KnownWorkers(), reply: reply)
+        }
+        guard snapshot.unread.isEmpty else { throw Unavailable() }
+        return snapshot.records.map { $0.presence(past: [:]) }
+    }
+
+    package func eventsPage(after cursor: EventID, limit: Int) async throws -> EventsPage? {
+        guard settings.store.keptEvents != nil else { return nil }
+        return try await ask { store, reply in store.events(after: cursor, limit: limit, reply: reply) }
+    }
+
+    package func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing {
+        let names = typingNames
+        let snapshot = try await ask { store, reply in
+            store.room(conversation, users: [], withTyping: true, mostMembers: 0, reply: reply)
+        }
+        let typists = snapshot.typists.map { Typist(user: $0.user, name: $0.name?.string, kind: $0.kind) }
+        return ServerMessage.Typing(
+            conversation: conversation, users: Array(typists.prefix(names)), count: typists.count)
+    }
+
+    package func members(of conversation: ConversationID) async throws -> [UserID: String]? {
+        var members: [UserID: String] = [:]
+        var cursor = MembersPage.start
+        while let page = try await membersPage(of: conversation, from: cursor, limit: Self.pagedMembers) {
+            members.merge(page.members.mapValues(\.string)) { first, _ in first }
+            guard let next = page.next else { return members }
+            cursor = next
+        }
+        return nil
+    }
+
+    /// How many members are read at once.
+    private static let pagedMembers = 10_000
+
+    package func membersPage(
+        of conversation: ConversationID, from cursor: UInt64, limit: Int
+    ) async throws -> MembersPage? {
+        try await ask { store, reply in
+            store.membersPage(of: conversation, from: cursor, limit: limit, reply: reply)
+        }
+    }
+
+    package func setMembers(_ members: [UserID: String], of conversation: ConversationID) async throws {
+        try await ask { store, reply in store.setMembers(members, of: conversation, reply: reply) }
+    }
+
+    package func setMember(_ user: UserID, name: String, of conversation: ConversationID) async throws {
+        try await ask { store, reply in store.setMember(user, name: name, of: conversation, reply: reply) }
+    }
+
+    package func removeMember(_ user: UserID, of conversation: ConversationID) async throws {
+        try await ask { store, reply in store.removeMember(user, of: conversation, reply: reply) }
+    }
+
+    package func endMembership(of conversation: ConversationID) async throws {
+        try await ask { store, reply in store.deleteMembers(of: conversation, reply: reply) }
+    }
+}
+
+extension Node {
+    /// As ``RollcallRedis/Store/claimDelivery(by:for:delivered:reply:)``.
+    package func claimDelivery(
+        by claimant: String, for duration: Duration, delivered: EventID?
+    ) async throws -> EventID? {
+        try await ask { store, reply in
+            store.claimDelivery(by: claimant, for: duration, delivered: delivered, reply: reply)
+        }
+    }
+
+    /// The length of the stream of events.
+    package func eventCount() async throws -> Int64 {
+        try await ask { store, reply in store.eventCount(reply: reply) }
+    }
+
+    /// By the worker's estimate.
+    package func redisTime() async throws -> Timestamp {
+        try await first { $0.shard.redisTime(at: $0.now) }
+    }
+
+    /// How long a caller waits who wants to know whether to push.
+    private static let pushPatience = TimeAmount.seconds(1)
+
+    package func reach(of users: [UserID]) async -> [Reach] {
+        let unknown = users.map(Reach.init(unknown:))
+        let answer = loops[0].makePromise(of: [Reach].self)
+        let late = loops[0].scheduleTask(in: Self.pushPatience) { answer.succeed(unknown) }
+        defer { late.cancel() }
+        Task { answer.succeed((try? await knownReach(of: users)) ?? unknown) }
+        return (try? await answer.futureResult.get()) ?? unknown
+    }
+
+    private func knownReach(of users: [UserID]) async throws -> [Reach] {
+        // Names no worker as alive: each device is needed, and not only a count of them.
+        let (known, time) = try await first { driver in
+            let shard = driver.shard
+            return (KnownWorkers(own: shard.known(at: driver.now).own), shard.redisTime(at: driver.now))
+        }
+        let snapshot = try await ask { store, reply in store.presence(of: users, known: known, reply: reply) }
+        let found = Dictionary(
+            snapshot.records.map { ($0.user, Reach($0, past: snapshot.standings, at: time)) }
+        ) { first, _ in first }
+        return users.map { found[$0] ?? Reach(unknown: $0) }
+    }
+}
+
+extension ShardDriver {
+    /// Returns the visible presence of these users.
+    fileprivate func presences(in snapshot: PresenceSnapshot) -> [Presence] {
+        shard.after { shard, _ in shard.metDead(in: snapshot) }
+        return shard.presences(in: snapshot)
+    }
+}
+
+// MARK: - Typing of servers
+
+// Users who type on behalf of an app's server: bots, agents and gateways, without a session. This worker renews them for
+// as long as the server said, unless another worker was told something else since.
+
+/// Why a user does not type on behalf of a server.
+package enum ServerTypingRefusal: Error, Hashable, Sendable {
+    /// The conversation has members, and the user is none.
+    case notAMember
+    /// This worker has as many of them as it can renew.
+    case tooMany
+}
+
+/// What a server has said of a user's typing, until it ends or the server says something else.
+struct ServerTyping: Hashable, Sendable {
+    /// The most that one worker renews.
+    static let most = 10_000
+
+    struct Place: Hashable, Sendable {
+        let user: UserID
+        let conversation: ConversationID
+    }
+
+    /// Differs from one request to the next.
+    let device: DeviceID
+    let kind: TypingKind
+    let end: ContinuousClock.Instant
+}
+
+extension Node {
+    /// Shows a user as typing for this long, in place of what a server has said of the user there before.
+    ///
+    /// - Throws: ``ServerTypingRefusal``; ``Unavailable``.
+    package func type(
+        _ user: UserID, in conversation: ConversationID, kind: TypingKind, for duration: Duration
+    ) async throws {
+        let place = ServerTyping.Place(user: user, conversation: conversation)
+        let typing = ServerTyping(
+            device: .ofServer(mark: .random(in: 0...(.max))), kind: kind, end: .now + duration)
+        try serverTypings.withLockedValue { typings in
+            guard typings[place] != nil || typings.count < ServerTyping.most else { throw ServerTypingRefusal.tooMany }
+            typings[place] = typing
+        }
+        do {
+            guard try await say(typing, at: place, .begin) != .notAMember else { throw ServerTypingRefusal.notAMember }
+        } catch {
+            forget(typing, at: place)
+            throw error
+        }
+        let pause = settings.store.typingExpiry / 2
+        Task { [weak self] in
+            repeat {
+                try? await Task.sleep(for: min(pause, typing.end - .now))
+            } while await self?.renew(typing, at: place) == true
+        }
+    }
+
+    /// - Returns: whether to renew it again.
+    private func renew(_ typing: ServerTyping, at place: ServerTyping.Place) async -> Bool {
+        guard serverTypings.withLockedValue({ $0[place] }) == typing else { return false }
+        if .now < typing.end, (try? await say(typing, at: place, .renew)) ?? .typing == .typing { return true }
+        forget(typing, at: place)
+        return false
+    }
+
+    private func forget(_ typing: ServerTyping, at place: ServerTyping.Place) {
+        serverTypings.withLockedValue { if $0[place] == typing { $0[place] = nil } }
+    }
+
+    /// Ends whatever servers have said of a user's typing.
+    ///
+    /// - Throws: ``Unavailable``.
+    package func stopTyping(_ user: UserID, in conversation: ConversationID) async throws {
+        let place = ServerTyping.Place(user: user, conversation: conversation)
+        serverTypings.withLockedValue { $0[place] = nil }
+        _ = try await say(ServerTyping(device: .ofServer(mark: 0), kind: .typing, end: .now), at: place, .end)
+    }
+
+    private func say(
+        _ typing: ServerTyping, at place: ServerTyping.Place, _ step: ServerTypingStep
+    ) async throws -> TypingOutcome {
+        let rest = min(settings.store.typingExpiry, typing.end - .now)
+        let signal = TypingSignal(
+            user: place.user, device: typing.device, conversation: place.conversation,
+            expiry: try await redisTime().advanced(by: rest), kind: typing.kind)
+        return try await ask { store, reply in store.serverTypes(signal, step, reply: reply) }
+    }
+}

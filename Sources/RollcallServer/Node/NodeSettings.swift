@@ -1,0 +1,60 @@
+// The settings of a node, from the worker's configuration.
+
+internal import RollcallCore
+internal import RollcallProtocol
+package import RollcallRedis
+
+/// The settings of a node: the address of Redis, and the rules for its decisions.
+package struct NodeSettings: Sendable {
+    package var redis: RedisDeployment
+    /// The credentials for Redis.
+    var access: WorkerConfiguration.Redis
+    var store: Store.Settings
+    var shard: ShardSettings
+    /// The most devices of one user on this worker.
+    var sessionsPerUser: Int
+    var worker: String
+    var lease: Duration
+    var heartbeat: Duration
+    var drain: Duration
+    /// Hosts to which devices may be sent when the worker stops.
+    var peers: [String]
+    /// How long to wait for Redis at startup.
+    var connectTimeout: Duration
+
+    /// - Throws: `InvalidRedisURL` if `redis.url` is invalid.
+    package init(_ configuration: WorkerConfiguration) throws(InvalidRedisURL) {
+        redis = try RedisDeployment(url: configuration.redis.url)
+        access = configuration.redis
+        if let password = configuration.redis.password { redis.password = password.text }
+        store = Store.Settings(
+            names: KeyNames(prefix: configuration.redis.prefix), retention: configuration.presence.retention,
+            typingExpiry: configuration.typing.expiry,
+            // On a cluster, the stream and a record are in different slots, which no script can write.
+            keptEvents: configuration.events.enabled && !redis.isCluster ? configuration.events.keep : nil)
+        shard = ShardSettings()
+        shard.typing.expiry = configuration.typing.expiry
+        shard.typing.throttle = configuration.typing.throttle
+        shard.typing.coalesce = configuration.typing.coalesce
+        shard.typing.names = configuration.typing.names
+        shard.presenceCoalesce = configuration.presence.coalesce
+        shard.grace = configuration.presence.grace
+        shard.hello = configuration.limits.hello
+        shard.ping = configuration.edge.ping
+        shard.lease = configuration.worker.lease
+        shard.heartbeat = configuration.worker.heartbeat
+        shard.join = configuration.isOpenByDefault ? .all : .none
+        shard.limits = ServerMessage.Limits(
+            watchedUsers: configuration.limits.watchedUsers,
+            joinedConversations: configuration.limits.joinedConversations,
+            messageBytes: configuration.limits.messageBytes, messageRate: configuration.limits.messageRate,
+            messageBurst: configuration.limits.messageBurst)
+        sessionsPerUser = configuration.limits.sessionsPerUser
+        worker = configuration.worker.id
+        lease = configuration.worker.lease
+        heartbeat = configuration.worker.heartbeat
+        drain = configuration.worker.drain
+        peers = configuration.edge.peers
+        connectTimeout = configuration.redis.connectTimeout
+    }
+}
