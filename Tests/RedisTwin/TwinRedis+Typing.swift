@@ -41,9 +41,9 @@ extension TwinRedis {
             kind = self.kind(of: member, until: stored, in: signal.conversation)
         }
         set[member] = max(stored ?? ends, ends)
-        change(typingSet: signal.conversation, to: set)
-        tidy(signal.conversation)
-        if kind != .typing, let last = typingSets[signal.conversation]?.expires {
+        let last = time.advanced(by: settings.typingExpiry)
+        typingSets[signal.conversation] = Expiring(value: set, expires: last)
+        if kind != .typing {
             var all = kinds[signal.conversation]?.read(at: time) ?? [:]
             all[member] = TwinKind(kind: kind, ends: max(stored ?? ends, ends))
             kinds[signal.conversation] = Expiring(value: all, expires: last)
@@ -167,9 +167,8 @@ extension TwinRedis {
     /// back.
     package func counts(_ end: Timestamp) -> Bool { end > time && end <= latestEnd }
 
-    /// Removes expired entries, and those stored before the clock was set back. The set expires with its last member.
+    /// Removes expired entries, and those stored before the clock was set back.
     private mutating func tidy(_ conversation: ConversationID) {
-        let set = typingSet(conversation).filter { counts($0.value) }
-        typingSets[conversation] = set.values.max().map { Expiring(value: set, expires: $0) }
+        change(typingSet: conversation, to: typingSet(conversation).filter { counts($0.value) })
     }
 }

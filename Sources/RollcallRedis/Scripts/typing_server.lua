@@ -39,6 +39,7 @@ end
 local ends = math.min(expiry, now + longest)
 if mode ~= 'end' then
   redis.call('ZADD', KEYS[2], whole(ends), typist)
+  redis.call('PEXPIRE', KEYS[2], whole(longest)) -- no entry ends later
   names[#names + 1] = device
   if kind then store_kind(user, device, kind, ends) end
 end
@@ -49,5 +50,5 @@ else
   redis.call('DEL', KEYS[1])
   tell_stopped(user)
 end
-tidy(mode ~= 'end' and kind and ends)
+tidy()
 return { 'typing', now }

@@ -43,9 +43,10 @@ local function kind_of(user, device, ends)
   return tonumber(stored_ends) == ends and kind or nil
 end
 
--- Stores a kind other than typing.
+-- Stores a kind other than typing. No kind ends after the hash.
 local function store_kind(user, device, kind, ends)
-  redis.pcall('HSET', KEYS[4], user .. ' ' .. device, kind .. ' ' .. whole(ends))
+  local stored = redis.pcall('HSET', KEYS[4], user .. ' ' .. device, kind .. ' ' .. whole(ends))
+  if type(stored) == 'number' then redis.call('PEXPIRE', KEYS[4], whole(longest)) end
 end
 
 -- Updates the string to match the sorted set, for a user who types on at least one device, and publishes the typing.
@@ -56,16 +57,9 @@ local function store_typing(user, devices, name)
   tell_typing(user, devices[1].ends, name, kind_of(user, devices[1].name, devices[1].ends))
 end
 
--- Removes entries that have expired, or that are from before the clock was set back, and lets the set expire with its last
--- member; and so the kinds, if one was stored that ends then or before. It comes last: what expires within this millisecond is
--- gone at once.
-local function tidy(kind_ends)
+-- Removes entries that have ended, or that are from before the clock was set back. Signals leave them: they have the most to
+-- do, and whoever reads ignores such entries.
+local function tidy()
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now))
-  local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
-  if last[2] and tonumber(last[2]) > latest then
-    redis.call('ZREMRANGEBYSCORE', KEYS[2], '(' .. whole(latest), '+inf')
-    last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
-  end
-  if last[2] then redis.call('PEXPIREAT', KEYS[2], last[2]) end
-  if kind_ends then redis.call('PEXPIREAT', KEYS[4], last[2] or whole(kind_ends)) end
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '(' .. whole(latest), '+inf')
 end

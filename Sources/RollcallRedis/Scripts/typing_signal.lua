@@ -33,5 +33,5 @@ else
   names[#names + 1] = device
   store_typing(user, still_typing(user, names), name)
 end
-tidy(kind and ends)
+redis.call('PEXPIRE', KEYS[2], whole(longest)) -- no entry ends later
 return { 'typing', now }

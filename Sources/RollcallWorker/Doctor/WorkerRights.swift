@@ -213,14 +213,14 @@ extension WorkerRights {
     ]
 
     private static let everyOnKeys: [Form] = [
-        ("exists", []), ("del", []), ("unlink", []), ("persist", []), ("pexpire", ["1"]), ("pexpireat", ["1"]),
+        ("exists", []), ("del", []), ("unlink", []), ("persist", []), ("pexpire", ["1"]),
         ("get", []), ("set", ["", "PX", "1"]),
         ("hdel", [""]), ("hexists", [""]), ("hget", [""]), ("hgetall", []), ("hlen", []),
         ("hmget", [""]), ("hscan", ["0"]),
         ("hset", ["", ""]), ("hsetnx", ["", ""]),
         ("sadd", [""]), ("srandmember", ["1"]), ("srem", [""]),
         ("zadd", ["1", ""]), ("zrange", ["0", "-1"]), ("zrangebyscore", ["0", "1"]), ("zrem", [""]),
-        ("zremrangebyscore", ["0", "1"]), ("zrevrange", ["0", "0"]), ("zscore", [""]),
+        ("zremrangebyscore", ["0", "1"]), ("zscore", [""]),
     ]
 }
 

@@ -31,7 +31,8 @@ import Testing
         #expect(try await redis.typingHeard().map(\.kind) == [.recording])
         #expect(try await redis.typists().map(\.kind) == [.recording])
         let kinds = try await redis.keys()["kinds:{lounge}"]
-        #expect(kinds?.content == ["alice phone=recording \(ends.milliseconds)"] && kinds?.expires == ends)
+        #expect(kinds?.content == ["alice phone=recording \(ends.milliseconds)"])
+        #expect(try #require(kinds?.expires) >= ends)
         _ = try await redis.signal(alice, tablet, until: ends.advanced(by: .seconds(1)))
         #expect(try await redis.typingHeard().map(\.kind) == [.typing], "the device that ends last counts")
         #expect(try await redis.typists().map(\.kind) == [.typing])
