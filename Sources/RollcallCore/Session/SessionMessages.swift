@@ -5,42 +5,34 @@ public import RollcallProtocol
 extension Shard {
     /// Handles a valid message from a client.
     public func received(_ request: ClientRequest, on session: Session, at now: Instant) {
-        heard(.request(request), on: session, at: now)
+        guard mayTake(request.message.cost(settings.limits), on: session, at: now) else {
+            return keep(.request(request), on: session, at: now)
+        }
+        handle(request, came: now, on: session, at: now)
     }
 
     /// Handles an invalid message from a client; the session goes on.
     public func received(_ error: MessageError, on session: Session, at now: Instant) {
-        heard(.error(error), on: session, at: now)
+        guard mayTake(1, on: session, at: now) else { return keep(.error(error), on: session, at: now) }
+        handle(error, on: session, at: now)
     }
 
     /// Handles a text frame that holds no JSON object.
     public func receivedGarbage(on session: Session, at now: Instant) {
-        heard(.garbage, on: session, at: now)
+        guard mayTake(1, on: session, at: now) else { return keep(.garbage, on: session, at: now) }
+        handle(nil, on: session, at: now)
     }
 
-    /// Processes a message, or queues it until the session's budgets allow it.
-    private func heard(_ said: Session.Said, on session: Session, at now: Instant) {
+    /// Keeps what came until it may be processed.
+    private func keep(_ said: Session.Said, on session: Session, at now: Instant) {
         guard session.isConnected else { return }
-        let isHeld = session.held != nil
-        if !isHeld, mayTake(said, on: session, at: now) { return handle(said, came: now, on: session, at: now) }
-        if !isHeld { hold(session) }
+        if session.held == nil { hold(session) }
         // The edge stops reading from a held session. When a connection ends, however, it passes on everything it has
         // received. And a session in this process has no socket in which messages could wait.
         guard session.held?.count ?? 0 < ShardSettings.heldMessages else {
             return end(session, .flood, at: now)
         }
         session.held?.append(said, came: now)
-    }
-
-    /// - Parameter came: when the message arrived, which is before `now` if it had to wait.
-    private func handle(_ said: Session.Said, came: Instant, on session: Session, at now: Instant) {
-        session.peer?.took()
-        switch (said, session.phase) {
-        case (.request(let request), _): handle(request, came: came, on: session, at: now)
-        case (.error(let error), .open): deliver(.error(error), to: session)
-        case (.error, .greeting), (.garbage, .greeting), (.garbage, .open): end(session, .badMessage(), at: now)
-        case (_, .inGrace), (_, .ending): break
-        }
     }
 
     /// Stops processing a session's messages for now.
@@ -66,13 +58,26 @@ extension Shard {
                 session.peer?.listen()
                 return
             }
-            guard mayTake(said, on: session, at: now) else { return }
+            guard isAffordable(said.cost(settings.limits), on: session, at: now) else { return }
             session.held?.removeNext()
-            handle(said, came: came, on: session, at: now)
+            switch said {
+            case .request(let request): handle(request, came: came, on: session, at: now)
+            case .error(let error): handle(error, on: session, at: now)
+            case .garbage: handle(nil, on: session, at: now)
+            }
         }
     }
 
+    /// - Parameter error: `nil` for what is no JSON object.
+    private func handle(_ error: MessageError?, on session: Session, at now: Instant) {
+        session.peer?.took()
+        if let error, session.phase == .open { return deliver(.error(error), to: session) }
+        end(session, .badMessage(), at: now)
+    }
+
+    /// - Parameter came: when the message arrived, which is before `now` if it had to wait.
     private func handle(_ request: ClientRequest, came: Instant, on session: Session, at now: Instant) {
+        session.peer?.took()
         switch (session.phase, request.message) {
         case (.greeting, .hello(let hello)):
             hold(session)
@@ -111,12 +116,15 @@ extension Shard {
         }
     }
 
+    /// Whether a message of a connected session may be processed at once: nothing else waits, and its user can afford it.
+    private func mayTake(_ cost: Int, on session: Session, at now: Instant) -> Bool {
+        session.held == nil && session.isConnected && isAffordable(cost, on: session, at: now)
+    }
+
     /// Charges a message to the budget of the session's user. If the budget lacks what the message costs, sets a reminder
     /// for when it will have it.
-    private func mayTake(_ said: Session.Said, on session: Session, at now: Instant) -> Bool {
-        guard let user = session.user,
-            let next = budgets.charge(said.cost(settings.limits), to: user, at: now)
-        else { return true }
+    private func isAffordable(_ cost: Int, on session: Session, at now: Instant) -> Bool {
+        guard let user = session.user, let next = budgets.charge(cost, to: user, at: now) else { return true }
         if session.held == nil { session.peer?.limitHit(.messageRate) }
         // Messages are processed in groups: one timer for each would cost more than the message.
         timers.remind(.held(session), at: max(next, now + ShardSettings.slowedPause))

@@ -33,7 +33,8 @@ public final class Shard {
     private let directStore: any PresenceStore
     /// Sessions to list with one request; see ``list(_:of:under:)``.
     private var unlisted: [(name: SessionName, session: Session)] = []
-    private var isInEvent = false
+    /// Whether an event happens at this moment. What comes meanwhile has to wait.
+    public private(set) var isInEvent = false
     private var endsTickSoon = false
     private var wakesAt: Instant?
     private var deliveries = 0
@@ -130,7 +131,9 @@ public final class Shard {
 extension Shard {
     /// Lets an event happen. Events of peers, replies and whatever else happens must not come inside another.
     public func after(_ event: ShardEvent) {
-        happens { event(self, $0) }
+        eventBegins()
+        event(self, host.now)
+        eventEnds()
         endTickSoon()
     }
 
@@ -138,21 +141,24 @@ extension Shard {
     /// tell, the next tick follows as soon as the messages of this one are flushed.
     public func endTick() {
         endsTickSoon = false
-        happens { now in
-            sendTyping(at: now)
-            sendMemberChanges(at: now)
-            sendPresence(at: now)
-            sendPendingUpdates()
-            askForReads(at: now)
-            readUnclearRooms()
-        }
+        eventBegins()
+        let now = host.now
+        sendTyping(at: now)
+        sendMemberChanges(at: now)
+        sendPresence(at: now)
+        sendPendingUpdates()
+        askForReads(at: now)
+        readUnclearRooms()
+        eventEnds()
         if hasMoreToTell { endTickSoon() }
     }
 
-    private func happens(_ event: (Instant) -> Void) {
+    private func eventBegins() {
         assert(!isInEvent, "an event comes inside another")
         isInEvent = true
-        event(host.now)
+    }
+
+    private func eventEnds() {
         sendLists()
         isInEvent = false
         wakeInTime()

@@ -11,14 +11,12 @@ final class RedisStore: PresenceStore {
     let store: Store
     /// From publishing a typing signal until Redis confirms it.
     private(set) var publishing = Histogram()
-    /// Called with a topic whose channel was subscribed to all along.
-    var onSubscribed: ((Topic) -> Void)?
+    /// The shard that asks; set before the first request.
+    unowned var shard: Shard?
 
     private let subscriber: RedisSubscriber
     private let eventLoop: any EventLoop
     private let problems: ProblemLog
-    /// Whether a call has not returned yet: a command that cannot be sent fails at once.
-    private var isAsking = false
 
     init(_ store: Store, subscriber: RedisSubscriber, on eventLoop: any EventLoop, problems: ProblemLog) {
         (self.store, self.subscriber, self.eventLoop, self.problems) = (store, subscriber, eventLoop, problems)
@@ -27,15 +25,15 @@ final class RedisStore: PresenceStore {
     func list(
         _ names: [SessionName], of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
     ) {
-        ask { store.record(names, of: incarnation, until: until) { [self] in answered($0, reply) } }
+        store.record(names, of: incarnation, until: until) { [self] in answered($0, reply) }
     }
 
     func unlist(_ name: SessionName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
-        ask { store.unrecord([name], of: incarnation) { [self] in answered($0, reply) } }
+        store.unrecord([name], of: incarnation) { [self] in answered($0, reply) }
     }
 
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) {
-        ask { store.write(write) { [self] in answered($0, reply) } }
+        store.write(write) { [self] in answered($0, reply) }
     }
 
     func announceReplaced(_ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID) {
@@ -44,32 +42,28 @@ final class RedisStore: PresenceStore {
 
     func signalTyping(_ signal: TypingSignal, isOpen: Bool, reply: @escaping StoreReply<TypingOutcome>) {
         let sent = NIODeadline.now()
-        ask {
-            store.signalTyping(signal, isOpen: isOpen) { [self] in
-                if case .success(.typing) = $0 { publishing.record(nanoseconds: (.now() - sent).nanoseconds) }
-                answered($0, reply)
-            }
+        store.signalTyping(signal, isOpen: isOpen) { [self] in
+            if case .success(.typing) = $0 { publishing.record(nanoseconds: (.now() - sent).nanoseconds) }
+            answered($0, reply)
         }
     }
 
     func stopTyping(_ stop: TypingSignal, reply: @escaping StoreReply<TypingStopOutcome>) {
-        ask { store.stopTyping(stop) { [self] in answered($0, reply) } }
+        store.stopTyping(stop) { [self] in answered($0, reply) }
     }
 
     func room(_ read: RoomRead, reply: @escaping StoreReply<RoomSnapshot>) {
-        ask {
-            store.room(
-                read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers
-            ) { [self] in answered($0, reply) }
-        }
+        store.room(
+            read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers
+        ) { [self] in answered($0, reply) }
     }
 
     func presence(of users: [UserID], known: KnownWorkers, reply: @escaping StoreReply<PresenceSnapshot>) {
-        ask { store.presence(of: users, known: known) { [self] in answered($0, reply) } }
+        store.presence(of: users, known: known) { [self] in answered($0, reply) }
     }
 
     func audit(_ names: [SessionName], of incarnation: Incarnation, reply: @escaping StoreReply<[DeviceStanding]>) {
-        ask { store.audit(names, of: incarnation) { [self] in answered($0, reply) } }
+        store.audit(names, of: incarnation) { [self] in answered($0, reply) }
     }
 
     func subscribe(_ topic: Topic) {
@@ -78,7 +72,7 @@ final class RedisStore: PresenceStore {
         let channel = store.names.channel(of: topic)
         guard subscriber.subscribe(channel, as: topic) else { return }
         eventLoop.assumeIsolated().execute { [self] in
-            if subscriber.isConfirmed(channel) { onSubscribed?(topic) }
+            if subscriber.isConfirmed(channel) { shard?.after { $0.subscribed(topic, at: $1) } }
         }
     }
 
@@ -86,18 +80,13 @@ final class RedisStore: PresenceStore {
         subscriber.unsubscribe(store.names.channel(of: topic))
     }
 
-    private func ask(_ request: () -> Void) {
-        isAsking = true
-        request()
-        isAsking = false
-    }
-
     private func answered<Answer>(_ result: Result<Answer, RedisError>, _ reply: @escaping StoreReply<Answer>) {
         let result = result.mapError { error in
             warn(of: error)
             return error.hadNoEffect ? StoreFailure.withoutEffect : .unknown
         }
-        guard isAsking else { return reply(result) }
+        // A command that cannot be sent fails at once.
+        guard shard?.isInEvent == true else { return reply(result) }
         eventLoop.assumeIsolated().execute { reply(result) }
     }
 

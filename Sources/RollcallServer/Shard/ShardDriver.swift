@@ -70,6 +70,7 @@ package final class ShardDriver {
             settings: decisions, worker: settings.worker, store: redis, random: SystemRandomNumberGenerator(),
             clock: RedisClock(time: .hostTime, sent: Self.now))
         shard.host = self
+        redis.shard = shard
         metrics = LoopMetrics(of: self, in: factory)
     }
 
@@ -87,7 +88,6 @@ package final class ShardDriver {
         subscriber.onMessage = { [weak self] topic, payload in
             payload.withUnsafeReadableBytes { self?.heard($0, on: topic) }
         }
-        redis.onSubscribed = { [weak self] topic in self?.subscribed([topic]) }
         commands.start()
         subscriber.start()
         metrics?.start()

@@ -11,7 +11,6 @@ final class SimulatedShardStore: PresenceStore {
     private unowned let process: Process
     /// Set before the first request.
     unowned var shard: SimulatedShard?
-    private var isAsking = false
 
     init(_ store: SimulatedStore, subscriber: SubscriberLink, in world: World, of process: Process) {
         (self.store, self.subscriber, self.world, self.process) = (store, subscriber, world, process)
@@ -87,13 +86,11 @@ final class SimulatedShardStore: PresenceStore {
         _ send: (@escaping SimulatedStore.Reply<Answer>) -> Void
     ) {
         shard?.works(Work(commands: commands))
-        isAsking = true
         send { [self] result in
             let result = result.mapError(\.effect)
-            guard isAsking else { return answered(result, reply) }
+            guard shard?.shard.isInEvent == true else { return answered(result, reply) }
             process.soon { [self] in answered(result, reply) }
         }
-        isAsking = false
     }
 
     private func answered<Answer>(_ result: Result<Answer, StoreFailure>, _ reply: StoreReply<Answer>) {
