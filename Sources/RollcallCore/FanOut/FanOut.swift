@@ -31,7 +31,6 @@ struct FanOut {
     var presence = ChangeQueue<Watch>()
     /// The number of typists last sent to sessions, summed over all rooms.
     var typistCount = 0
-    private var pending: [Session: PendingUpdates] = [:]
     /// Sessions that may get more of their updates at the end of this tick.
     private var due: Set<Session> = []
 
@@ -40,16 +39,24 @@ struct FanOut {
     var hasChanges: Bool { !typing.isEmpty || !members.isEmpty || !presence.isEmpty }
 
     /// The number of sessions with updates that wait.
-    var pendingCount: Int { pending.count }
+    private(set) var pendingCount = 0
 
     /// The number of a session's acknowledgements that wait.
-    func ackCount(of session: Session) -> Int { pending[session]?.acks.count ?? 0 }
+    func ackCount(of session: Session) -> Int { session.pending?.acks.count ?? 0 }
+
+    private mutating func pending(of session: Session) -> PendingUpdates {
+        if let pending = session.pending { return pending }
+        let pending = PendingUpdates()
+        session.pending = pending
+        pendingCount += 1
+        return pending
+    }
 
     // MARK: Sessions that are behind
 
     /// Handles that a session's outbound data is backing up.
     mutating func fellBehind(_ session: Session) {
-        pending[session, default: PendingUpdates()].isBlocked = true
+        pending(of: session).isBlocked = true
     }
 
     /// Handles that a session's outbound data was flushed.
@@ -57,25 +64,27 @@ struct FanOut {
     /// - Returns: the `get`s that waited.
     mutating func caughtUp(_ session: Session) -> [PendingUpdates.Get] {
         // It may have caught up before it was noticed to be behind.
-        guard let index = pending.index(forKey: session) else { return [] }
-        defer { pending.values[index].gets = [] }
-        pending.values[index].isBlocked = false
+        guard let pending = session.pending else { return [] }
+        defer { pending.gets = [] }
+        pending.isBlocked = false
         due.insert(session)
-        return pending.values[index].gets
+        return pending.gets
     }
 
     /// Queues a `get` of a session that is behind.
     ///
     /// - Returns: false if the session is not behind, so the `get` does not wait.
     mutating func postpone(_ get: PendingUpdates.Get, of session: Session) -> Bool {
-        guard let index = pending.index(forKey: session), pending.values[index].isBlocked else { return false }
-        pending.values[index].gets.append(get)
+        guard let pending = session.pending, pending.isBlocked else { return false }
+        pending.gets.append(get)
         return true
     }
 
     /// Discards the updates of a session that has ended.
     mutating func forget(_ session: Session) {
-        pending[session] = nil
+        guard session.pending != nil else { return }
+        session.pending = nil
+        pendingCount -= 1
     }
 
     // MARK: Updates of one session
@@ -83,22 +92,21 @@ struct FanOut {
     /// Queues the current state of subjects for a session.
     mutating func enqueue(_ subjects: [PendingUpdates.Subject], for session: Session) {
         guard !subjects.isEmpty else { return }
-        pending[session, default: PendingUpdates()].enqueue(subjects)
+        pending(of: session).enqueue(subjects)
         due.insert(session)
     }
 
     /// Has the state of a queued subject sent even if the session saw the same state before.
     mutating func enqueueAgain(_ subject: PendingUpdates.Subject, for session: Session) {
         // Only what a session is behind with needs this.
-        guard let index = pending.index(forKey: session), pending.values[index].contains(subject) else { return }
-        pending.values[index].enqueue(subject)
+        if let pending = session.pending, pending.contains(subject) { pending.enqueue(subject) }
     }
 
     /// Removes a subject that the session stopped following from its queue.
     mutating func cancel(_ subject: PendingUpdates.Subject, for session: Session) {
         // Most sessions have nothing queued.
-        guard let index = pending.index(forKey: session) else { return }
-        pending.values[index].cancel(subject)
+        guard let pending = session.pending else { return }
+        pending.cancel(subject)
         due.insert(session)
     }
 
@@ -106,16 +114,15 @@ struct FanOut {
     ///
     /// - Returns: false if nothing is queued, so the message may be acknowledged at once.
     mutating func ackWhenFlushed(_ id: MessageID, for session: Session) -> Bool {
-        guard let index = pending.index(forKey: session) else { return false }
-        pending.values[index].ackWhenFlushed(id)
+        guard let pending = session.pending else { return false }
+        pending.ackWhenFlushed(id)
         due.insert(session)
         return true
     }
 
     /// Removes and returns the acknowledgements that waited only for subjects that were removed from the queue.
-    mutating func takeDueAcks(of session: Session) -> [MessageID] {
-        guard let index = pending.index(forKey: session) else { return [] }
-        return pending.values[index].takeDueAcks()
+    func takeDueAcks(of session: Session) -> [MessageID] {
+        session.pending?.takeDueAcks() ?? []
     }
 
     /// Handles that the state of a subject for which these sessions waited is known.
@@ -130,20 +137,18 @@ struct FanOut {
     ///
     /// - Parameter seen: the user's presence before the change.
     /// - Returns: `nil` if all receivers get the change now.
-    mutating func receivers(
+    func receivers(
         _ receivers: [Session], of subject: PendingUpdates.Subject, seen: Presence.Look?
     ) -> Receivers? {
-        guard !pending.isEmpty else { return nil }
+        guard pendingCount > 0 else { return nil }
         var divided = Receivers()
         for session in receivers {
-            guard let index = pending.index(forKey: session),
-                pending.values[index].isBlocked || pending.values[index].contains(subject)
-            else {
+            guard let pending = session.pending, pending.isBlocked || pending.contains(subject) else {
                 divided.ready.append(session)
                 continue
             }
-            if pending.values[index].isBlocked { divided.skipped.append(session) }
-            if !pending.values[index].missed(subject, seen: seen) { divided.conflated += 1 }
+            if pending.isBlocked { divided.skipped.append(session) }
+            if !pending.missed(subject, seen: seen) { divided.conflated += 1 }
         }
         return divided
     }
@@ -162,12 +167,12 @@ struct FanOut {
         for session: Session, limit: Int, isKnown: (PendingUpdates.Subject) -> Bool
     ) -> Piece? {
         // The session may have ended since it was due.
-        guard var waiting = pending.removeValue(forKey: session) else { return nil }
+        guard let waiting = session.pending else { return nil }
         let updates = waiting.isBlocked ? [] : waiting.take(limit, isKnown: isKnown)
         let isFull = updates.count == limit
         if isFull { waiting.isBlocked = true }
         let acks = waiting.takeDueAcks()
-        if !waiting.isEmpty { pending[session] = waiting }
+        if waiting.isEmpty { forget(session) }
         return Piece(updates: updates, acks: acks, isFull: isFull)
     }
 }

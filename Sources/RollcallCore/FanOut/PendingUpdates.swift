@@ -6,7 +6,7 @@ internal import RollcallProtocol
 /// The subjects whose current state a session still has to be sent, in order.
 ///
 /// Snapshots wait here until they are known. While the connection is backed up, snapshots and changes both wait.
-struct PendingUpdates {
+final class PendingUpdates {
     enum Subject: Hashable {
         case user(Watch)
         case room(Room)
@@ -45,12 +45,12 @@ struct PendingUpdates {
     func contains(_ subject: Subject) -> Bool { positions[subject] != nil }
 
     /// Adds a subject that must be sent, regardless of what the session saw before.
-    mutating func enqueue(_ subject: Subject) {
+    func enqueue(_ subject: Subject) {
         if !append(subject, seen: nil) { positions[subject]?.seen = nil }
     }
 
     /// Adds several subjects in this order.
-    mutating func enqueue(_ subjects: [Subject]) {
+    func enqueue(_ subjects: [Subject]) {
         for subject in subjects { enqueue(subject) }
     }
 
@@ -58,12 +58,12 @@ struct PendingUpdates {
     ///
     /// - Parameter seen: the user's presence before the change.
     /// - Returns: whether this is the first missed change. Later ones replace it, since only the newest state is sent.
-    mutating func missed(_ subject: Subject, seen: Presence.Look?) -> Bool {
+    func missed(_ subject: Subject, seen: Presence.Look?) -> Bool {
         append(subject, seen: seen)
     }
 
     /// Removes a subject that the session stopped following.
-    mutating func cancel(_ subject: Subject) {
+    func cancel(_ subject: Subject) {
         guard positions.removeValue(forKey: subject) != nil, queue.count > 2 * positions.count + 16 else { return }
         queue = queue.filter(isCurrent)
     }
@@ -71,7 +71,7 @@ struct PendingUpdates {
     /// Removes and returns the next subjects to send.
     ///
     /// - Parameter isKnown: returns false for subjects whose state is not known yet; they stay and keep their turn.
-    mutating func take(_ limit: Int, isKnown: (Subject) -> Bool) -> [Update] {
+    func take(_ limit: Int, isKnown: (Subject) -> Bool) -> [Update] {
         var taken: [Update] = []
         var unknown: [(turn: Int, subject: Subject)] = []
         var looked = 0
@@ -90,12 +90,12 @@ struct PendingUpdates {
     }
 
     /// Registers an acknowledgement that is sent after everything queued so far.
-    mutating func ackWhenFlushed(_ id: MessageID) {
+    func ackWhenFlushed(_ id: MessageID) {
         acks.append((turn, id))
     }
 
     /// Removes and returns the acknowledgements that are due.
-    mutating func takeDueAcks() -> [MessageID] {
+    func takeDueAcks() -> [MessageID] {
         guard !acks.isEmpty else { return [] }
         let oldest = queue.first(where: isCurrent)?.turn ?? .max
         let due = acks.prefix { $0.turn < oldest }
@@ -103,7 +103,7 @@ struct PendingUpdates {
         return due.map(\.id)
     }
 
-    private mutating func append(_ subject: Subject, seen: Presence.Look?) -> Bool {
+    private func append(_ subject: Subject, seen: Presence.Look?) -> Bool {
         guard positions[subject] == nil else { return false }
         turn += 1
         positions[subject] = Position(turn: turn, seen: seen)

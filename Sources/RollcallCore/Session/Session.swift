@@ -66,6 +66,8 @@ public final class Session: Numbered {
     var joining: [Room] = []
     /// Users that the client asked to watch. Members of joined conversations are watched separately.
     var watched = IndexedSet<Watch>()
+    /// What waits to be sent to it; `nil` for most sessions.
+    var pending: PendingUpdates?
     /// The total weight of its unanswered `get`s.
     var getting = 0
     /// When the token expires. The session ends then, unless a fresh token arrives.
@@ -93,7 +95,7 @@ public final class Session: Numbered {
 
     /// Nothing is left to do: replies and reminders that still come change nothing.
     func ended() {
-        assert(!isOver && phase != .open, "a session ends once, without a connection")
+        assert(!isOver && phase != .open && pending == nil, "a session ends once, without a connection")
         (isOver, phase, peer) = (true, .ending, nil)
     }
 

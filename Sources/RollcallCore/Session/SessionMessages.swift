@@ -78,24 +78,12 @@ extension Shard {
     /// - Parameter came: when the message arrived, which is before `now` if it had to wait.
     private func handle(_ request: ClientRequest, came: Instant, on session: Session, at now: Instant) {
         session.peer?.took()
-        switch (session.phase, request.message) {
-        case (.greeting, .hello(let hello)):
+        let id = request.id
+        switch request.message {
+        case .hello(let hello) where session.phase == .greeting:
             hold(session)
-            greeted(hello, id: request.id, on: session, at: now)
-        case (.greeting, _), (.open, .hello):
-            end(session, .badMessage(), at: now)
-        case (.open, let message):
-            handle(message, id: request.id, came: came, on: session, at: now)
-        case (.inGrace, _), (.ending, _):
-            break
-        }
-    }
-
-    private func handle(
-        _ message: ClientMessage, id: MessageID?, came: Instant, on session: Session, at now: Instant
-    ) {
-        switch message {
-        case .hello: break
+            greeted(hello, id: id, on: session, at: now)
+        case _ where session.phase == .greeting, .hello: end(session, .badMessage(), at: now)
         case .token(let token):
             refresh(token, id: id, on: session, at: now)
         case .state(let state): stateChanged(session, to: state, id: id, at: now)

@@ -128,7 +128,7 @@ extension CommandConnection {
     package func send(_ command: RedisCommand, label: String? = nil, reply: @escaping Reply) {
         let label = label ?? command.name
         if let refusal = refusal(of: 1, label: label) { return reply(.failure(refusal)) }
-        connection.write { $0.write(command) }
+        connection.write(command)
         append(Pending(label: label, sentAt: .now(), count: 1, take: .one(reply)))
     }
 

@@ -233,7 +233,7 @@ extension RedisConnection {
         (openedAt, heardAt, silentSince) = (now, now, nil)
         output.clear()
         steps = handshake(location)[...]
-        for step in steps { write { $0.write(step.command) } }
+        for step in steps { write(step.command) }
     }
 
     fileprivate func channelEnded(_ handler: ConnectionHandler, _ error: (any Error)?) {
@@ -292,9 +292,18 @@ extension RedisConnection {
 
 extension RedisConnection {
     /// Adds a command, or several, to the output, which is sent at the end of this event-loop tick or of this read.
-    func write(count: Int = 1, _ body: (inout ByteBuffer) -> Void) {
+    func write(count: Int, _ body: (inout ByteBuffer) -> Void) {
         body(&output)
-        tally.commands += count
+        wrote(count)
+    }
+
+    func write(_ command: RedisCommand) {
+        output.write(command)
+        wrote(1)
+    }
+
+    private func wrote(_ commands: Int) {
+        tally.commands += commands
         if silentSince == nil { silentSince = now }
         flushSoon()
     }
@@ -306,9 +315,8 @@ extension RedisConnection {
         eventLoop.execute(flushLater)
     }
 
-    fileprivate func received(_ bytes: ByteBuffer, from handler: ConnectionHandler) {
-        guard case .open(let current, _) = state, current === handler else { return }
-        feed(bytes)
+    fileprivate func isOpen(over handler: ConnectionHandler) -> Bool {
+        if case .open(let current, _) = state { current === handler } else { false }
     }
 
     /// Handles data from Redis.
@@ -384,7 +392,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         heardAnything = true
-        connection.received(unwrapInboundIn(data), from: self)
+        if connection.isOpen(over: self) { connection.feed(unwrapInboundIn(data)) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) { connection.readCompleted() }

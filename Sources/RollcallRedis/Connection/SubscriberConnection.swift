@@ -178,7 +178,7 @@ extension SubscriberConnection: ConnectionUser {
         _ verb: String, _ channel: BytesKey?, isSubscription: Bool, _ answered: @escaping () -> Void = {}
     ) {
         asked.append((channel, isSubscription, answered))
-        connection.write { $0.write(RedisCommand(verb, arguments: channel.map { [.string($0.text)] } ?? [])) }
+        connection.write(RedisCommand(verb, arguments: channel.map { [.string($0.text)] } ?? []))
     }
 
     package func willFlush() {

@@ -43,8 +43,12 @@ extension Store {
         by claimant: String, for duration: Duration, delivered: EventID?, reply: @escaping Reply<EventID?>
     ) {
         call(
-            .eventsClaim, keys: [names.eventsState], .string(claimant), .milliseconds(duration),
-            .string(delivered.map { "\($0)" } ?? ""), reply: reply
+            .eventsClaim, keys: [names.eventsState],
+            arguments: [
+                .string(claimant), .milliseconds(duration),
+                .string(delivered.map { "\($0)" } ?? ""),
+            ],
+            reply: reply
         ) { value in
             value.isNull ? .some(nil) : value.text.map { EventID($0) ?? .start }
         }

@@ -120,7 +120,8 @@ extension Store {
     /// Looks up an incarnation that no heartbeat has returned, or one that is to be swept.
     public func standing(of incarnation: Incarnation, reply: @escaping Reply<WorkerStanding>) {
         call(
-            .workerRead, keys: [names.workers, names.worker(incarnation)], .string(incarnation.name.string),
+            .workerRead, keys: [names.workers, names.worker(incarnation)],
+            arguments: [.string(incarnation.name.string)],
             reply: reply, read: WorkerStanding.init)
     }
 
@@ -129,7 +130,8 @@ extension Store {
     /// - Parameter reply: `false` if its lease has not expired.
     public func forget(_ incarnation: Incarnation, reply: @escaping Reply<Bool>) {
         call(
-            .workerForget, keys: [names.workers, names.worker(incarnation)], .string(incarnation.name.string),
+            .workerForget, keys: [names.workers, names.worker(incarnation)],
+            arguments: [.string(incarnation.name.string)],
             reply: reply
         ) { $0.integer.map { $0 == 1 } }
     }

@@ -65,7 +65,8 @@ extension Store {
         _ user: UserID, name: String, of conversation: ConversationID, reply: @escaping Reply<Void>
     ) {
         call(
-            .memberSet, keys: conversationKeys(conversation), .string(user.text), .string(name), reply: reply
+            .memberSet, keys: conversationKeys(conversation), arguments: [.string(user.text), .string(name)],
+            reply: reply
         ) { _ in () }
     }
 
@@ -74,13 +75,14 @@ extension Store {
         call(
             .memberRemove,
             keys: [names.typing(conversation, user), names.typing(conversation), names.members(conversation)],
-            .string(user.text), reply: reply
+            arguments: [.string(user.text)],
+            reply: reply
         ) { _ in () }
     }
 
     /// Ends the management of the conversation; from then on, each session's own right decides.
     public func deleteMembers(of conversation: ConversationID, reply: @escaping Reply<Void>) {
-        call(.membersDelete, keys: [names.members(conversation)], reply: reply) { _ in () }
+        call(.membersDelete, keys: [names.members(conversation)], arguments: [], reply: reply) { _ in () }
     }
 
     private func conversationKeys(_ conversation: ConversationID) -> [String] {

@@ -40,7 +40,8 @@ extension Store {
         of user: UserID, issuedBefore moment: Timestamp? = nil, reply: @escaping Reply<Timestamp>
     ) {
         call(
-            .userRevoke, keys: [names.revoked(user)], .milliseconds(settings.retention), .time(moment ?? .hostTime),
+            .userRevoke, keys: [names.revoked(user)],
+            arguments: [.milliseconds(settings.retention), .time(moment ?? .hostTime)],
             reply: reply
         ) { $0.time }
     }
@@ -82,7 +83,7 @@ extension Store {
             }
         }
         call(
-            .eventsErase, keys: [names.events], .string(user.text), id, met,
+            .eventsErase, keys: [names.events], arguments: [.string(user.text), id, met],
             reply: { taken($0.orForeign(("", 0))) }
         ) {
             guard let parts = $0.array, parts.count == 2, let next = parts[0].text, let met = parts[1].integer else {

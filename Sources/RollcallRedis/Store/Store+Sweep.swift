@@ -31,7 +31,7 @@ extension Store {
     ) {
         call(
             .sweepClaim, keys: [names.sweeper(dead), names.sessions(dead)],
-            .string(claimant.name.string), .milliseconds(.seconds(1)), .integer(Int64(limit)),
+            arguments: [.string(claimant.name.string), .milliseconds(.seconds(1)), .integer(Int64(limit))],
             reply: reply
         ) { value in
             value.isNull ? .some(nil) : value.array?.compactMap { $0.text.flatMap(SessionName.init(member:)) }

@@ -9,8 +9,11 @@ extension Store {
     public func signalTyping(_ signal: TypingSignal, isOpen: Bool, reply: @escaping Reply<TypingOutcome>) {
         call(
             .typingSignal, keys: typingKeys(signal),
-            .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
-            .milliseconds(settings.typingExpiry), isOpen ? "open" : "closed", .kind(signal), reply: reply
+            arguments: [
+                .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
+                .milliseconds(settings.typingExpiry), isOpen ? "open" : "closed", .kind(signal),
+            ],
+            reply: reply
         ) { $0.array?.first?.text.flatMap(TypingOutcome.init(word:)) }
     }
 
@@ -19,8 +22,11 @@ extension Store {
     public func stopTyping(_ signal: TypingSignal, reply: @escaping Reply<TypingStopOutcome>) {
         call(
             .typingStop, keys: typingKeys(signal),
-            .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
-            .milliseconds(settings.typingExpiry), .kind(signal), reply: reply
+            arguments: [
+                .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
+                .milliseconds(settings.typingExpiry), .kind(signal),
+            ],
+            reply: reply
         ) { $0.array?.first?.text.flatMap(TypingStopOutcome.init(word:)) }
     }
 
@@ -31,8 +37,11 @@ extension Store {
     public func serverTypes(_ signal: TypingSignal, _ step: ServerTypingStep, reply: @escaping Reply<TypingOutcome>) {
         call(
             .typingServer, keys: typingKeys(signal),
-            .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
-            .milliseconds(settings.typingExpiry), .string(step.rawValue), .kind(signal), reply: reply
+            arguments: [
+                .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
+                .milliseconds(settings.typingExpiry), .string(step.rawValue), .kind(signal),
+            ],
+            reply: reply
         ) { $0.array?.first?.text.flatMap(TypingOutcome.init(word:)) }
     }
 

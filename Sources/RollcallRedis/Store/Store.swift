@@ -46,13 +46,6 @@ public final class Store {
 
     /// Calls a script and decodes its reply. A reply that `read` cannot decode is a protocol error.
     func call<Value>(
-        _ script: Script, keys: [String], _ arguments: RedisCommand.Argument..., reply: @escaping Reply<Value>,
-        read: @escaping (RedisValue) -> Value?
-    ) {
-        call(script, keys: keys, arguments: arguments, reply: reply, read: read)
-    }
-
-    func call<Value>(
         _ script: Script, keys: [String], arguments: [RedisCommand.Argument], reply: @escaping Reply<Value>,
         read: @escaping (RedisValue) -> Value?
     ) {

@@ -199,7 +199,20 @@ extension EdgeConnection {
     func receive(_ input: inout ByteBuffer, message: inout ByteBuffer) {
         do throws(WebSocketViolation) {
             while phase.listens, let event = try decoder.next(&input, message: &message) {
-                take(event, message: message)
+                loop.tally.receivedFrames += 1
+                switch event {
+                case .text:
+                    if phase == .open { loop.shard.received(message, on: self) }
+                case .fragment:
+                    takeIncomplete()
+                case .ping(let payload):
+                    guard takeIncomplete(), phase == .open, allowance.answersPing else { break }
+                    send(.pong(payload))
+                case .pong:
+                    takeIncomplete()  // It has counted as life when its bytes came.
+                case .close(let code):
+                    peerClosed(code)
+                }
             }
         } catch {
             loop.logger.debug("a peer broke the WebSocket protocol", metadata: ["reason": "\(error.reason)"])
@@ -241,22 +254,6 @@ extension EdgeConnection {
         try? options.setOption(.autoRead, value: isAutomatic)
     }
 
-    private func take(_ event: WebSocketDecoder.Event, message: ByteBuffer) {
-        loop.tally.receivedFrames += 1
-        switch event {
-        case .text:
-            if phase == .open { loop.shard.received(message, on: self) }
-        case .fragment:
-            takeIncomplete()
-        case .ping(let payload):
-            guard takeIncomplete(), phase == .open, allowance.answersPing else { break }
-            send(.pong(payload))
-        case .pong:
-            takeIncomplete()  // It has counted as life when its bytes came.
-        case .close(let code):
-            peerClosed(code)
-        }
-    }
     /// Counts a frame that completes no message.
     ///
     /// - Returns: Whether the connection may continue; otherwise it is closed.

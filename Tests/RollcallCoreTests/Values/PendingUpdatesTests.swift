@@ -13,37 +13,37 @@ import Testing
         room = .room(Room(conversation: "c", number: 0))
     }
 
-    private func taken(_ updates: inout PendingUpdates, _ limit: Int = 100) -> [PendingUpdates.Subject] {
+    private func taken(_ updates: PendingUpdates, _ limit: Int = 100) -> [PendingUpdates.Subject] {
         updates.take(limit) { _ in true }.map(\.subject)
     }
 
     @Test("entries are taken in order, each once, and one added again comes last")
     func turns() {
-        var updates = PendingUpdates()
+        let updates = PendingUpdates()
         for subject in [users[2], room, users[0], room, users[2]] { updates.enqueue(subject) }
         #expect(updates.queue.count == 3)
-        let first = taken(&updates, 2)
+        let first = taken(updates, 2)
         #expect(first == [users[2], room])
         updates.enqueue(users[2])
         #expect(updates.contains(users[2]) && !updates.contains(room))
-        let rest = taken(&updates)
+        let rest = taken(updates)
         #expect(rest == [users[0], users[2]])
         #expect(updates.isEmpty)
     }
 
     @Test("an entry that is not known yet keeps its position")
     func unknown() {
-        var updates = PendingUpdates()
+        let updates = PendingUpdates()
         for subject in users.prefix(4) { updates.enqueue(subject) }
         let known = updates.take(2) { $0 != users[0] && $0 != users[2] }
         #expect(known.map(\.subject) == [users[1], users[3]])
         updates.enqueue(room)
-        #expect(taken(&updates) == [users[0], users[2], room])
+        #expect(taken(updates) == [users[0], users[2], room])
     }
 
     @Test("the first missed change has the previous status of a user; a user to be shown in any case has none")
     func seen() {
-        var updates = PendingUpdates()
+        let updates = PendingUpdates()
         let first = updates.missed(users[0], seen: online)
         let second = updates.missed(users[0], seen: nil)
         updates.enqueue(users[1])
@@ -57,14 +57,14 @@ import Testing
 
     @Test("an acknowledgement waits for the entries before it, and for none that came later")
     func acks() {
-        var updates = PendingUpdates()
+        let updates = PendingUpdates()
         updates.enqueue(users[0])
         updates.ackWhenFlushed("first")
         updates.enqueue(users[1])
         updates.ackWhenFlushed("second")
         updates.enqueue(users[2])
         #expect(updates.takeDueAcks() == [])
-        _ = taken(&updates, 1)
+        _ = taken(updates, 1)
         // An entry that is added again counts as a later one.
         updates.enqueue(users[0])
         #expect(updates.takeDueAcks() == ["first"])
@@ -75,7 +75,7 @@ import Testing
 
     @Test("a cancelled entry is not shown, and leaves no trace however often it is added and cancelled")
     func cancelled() {
-        var updates = PendingUpdates()
+        let updates = PendingUpdates()
         updates.enqueue(room)
         for _ in 0..<10_000 {
             for user in users {
@@ -85,13 +85,13 @@ import Testing
         }
         updates.enqueue(users[5])
         #expect(updates.queue.count < 64)
-        #expect(taken(&updates) == [room, users[5]])
+        #expect(taken(updates) == [room, users[5]])
         #expect(updates.isEmpty)
     }
 
     @Test("it is empty only when nothing at all is kept for the session")
     func empty() {
-        var (blocked, gets, acks) = (PendingUpdates(), PendingUpdates(), PendingUpdates())
+        let (blocked, gets, acks) = (PendingUpdates(), PendingUpdates(), PendingUpdates())
         blocked.isBlocked = true
         gets.gets = [PendingUpdates.Get(users: [], id: nil)]
         acks.ackWhenFlushed("p")
