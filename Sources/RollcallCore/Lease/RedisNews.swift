@@ -80,7 +80,7 @@ extension Shard {
             of: incarnation, snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
         if renewal.endsOutage { remindOfSettling() }
         if renewal.hasLostWorker { reads.insert(watches.all) }
-        reads.retryFailed()
+        reads.heartbeatCame()
         let blocked = repairs.takeBlocked()
         // No session was written while heartbeats failed, even if none of its steps failed.
         for session in renewal.resumesWrites ? sessions.all : blocked {
@@ -114,7 +114,7 @@ extension Shard {
             remindOfSettling()
             for session in sessions.all { listenUnlessRevoked(session, at: now) }
         }
-        reads.retryFailed()
+        reads.heartbeatCame()
         retryRoomReads()
     }
 

@@ -45,7 +45,7 @@ extension Shard {
     private func sendMemberChanges(of room: Room, at now: Instant) {
         guard let told = room.toldMembers, let members = room.membersMessage, members != told else { return }
         room.told(members, at: now)
-        let sessions = room.presenceSessions.keys
+        let sessions = room.presenceSessions.elements
         send(.members(members), of: .members(room), to: sessions)
         let (before, after) = (Set(told.users.map(\.user)), Set(members.users.map(\.user)))
         let (new, gone) = (after.subtracting(before).sorted(), before.subtracting(after).sorted())

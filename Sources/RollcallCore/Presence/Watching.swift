@@ -94,7 +94,7 @@ extension Shard {
 
     /// Whether a session may watch this many more users. If not, answers with an error.
     private func mayWatch(_ added: Int, id: MessageID?, on session: Session) -> Bool {
-        guard session.watched.keys.count + added <= settings.limits.watchedUsers else {
+        guard session.watched.elements.count + added <= settings.limits.watchedUsers else {
             session.peer?.limitHit(.watchedUsers)
             answer(session, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
             return false
@@ -173,7 +173,7 @@ extension Shard {
         guard now >= next else { return timers.remind(.watch(watch), at: next) }
         let seen = watch.shown?.look
         guard let news = watch.news(at: now, every: interval) else { return }
-        send(.presence([news]), of: .user(watch), seen: seen, to: watch.watchers.keys)
+        send(.presence([news]), of: .user(watch), seen: seen, to: watch.watchers.sessions)
     }
 
     /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.

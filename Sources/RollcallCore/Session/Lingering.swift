@@ -28,10 +28,11 @@ struct Lingering {
         return nil
     }
 
-    /// Lets go of sessions that are over: all but a few of the oldest, and others once there are many.
+    /// Lets go of sessions that are over: all if no other lingers, otherwise once there are many.
     ///
     /// - Parameter count: the number of sessions that linger.
     mutating func compact(count: Int) {
+        guard count > 0 else { return (sessions, first) = ([], 0) }
         while first < sessions.count, sessions[first].isOver { first += 1 }
         let rest = sessions.count - first
         guard first > rest + 64 || rest > 2 * count + 64 else { return }

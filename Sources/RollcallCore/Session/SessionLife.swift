@@ -175,7 +175,7 @@ extension Shard {
         stopTypingEverywhere(session, at: now)
         for room in session.joined { depart(session, from: room) }
         for room in session.joining { depart(session, from: room) }
-        for watch in session.watched.keys { removeWatcher(session, of: watch.user) }
+        for watch in session.watched.elements { removeWatcher(session, of: watch.user) }
         session.leftEverything()
         fanOut.forget(session)
         for reminder in [Reminder.held(session), .state(session)] { timers.forget(reminder) }

@@ -33,7 +33,7 @@ struct DueReads {
     }
 
     /// Makes those due that waited for the heartbeat.
-    mutating func retryFailed() {
+    mutating func heartbeatCame() {
         watches.formUnion(waiting)
         waiting = []
     }

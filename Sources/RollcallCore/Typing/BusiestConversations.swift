@@ -41,7 +41,7 @@ extension Shard {
     public func busiest(_ count: Int, at now: Instant) -> [BusyConversation] {
         let busy = rooms.all.map {
             BusyConversation(
-                conversation: $0.conversation, typing: $0.typists.count(at: now), joined: $0.sessions.keys.count)
+                conversation: $0.conversation, typing: $0.typists.count(at: now), joined: $0.sessions.elements.count)
         }
         return Array(busy.filter { $0.typing > 0 }.sorted { $0.isBusier(than: $1) }.prefix(count))
     }

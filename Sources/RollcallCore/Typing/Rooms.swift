@@ -87,7 +87,7 @@ extension Shard {
     /// Reads the typists, and the membership of each user who has joined or waits to join.
     func readAgain(_ room: Room) {
         guard redis.answersReads, room.mayRead else { return }
-        let users = room.sessions.keys.compactMap { $0.user }
+        let users = room.sessions.elements.compactMap { $0.user }
         read(room.wholeRead(joined: users, mostMembers: settings.limits.watchedUsers), for: room)
         _ = room.pendingJoins.takeUnread()
     }

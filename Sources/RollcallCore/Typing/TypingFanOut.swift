@@ -78,7 +78,7 @@ extension Shard {
             }
         }
         let typists = Set(groups.flatMap(\.sessions))
-        let others = typists.isEmpty ? room.sessions.keys : room.sessions.keys.filter { !typists.contains($0) }
+        let others = typists.isEmpty ? room.sessions.elements : room.sessions.elements.filter { !typists.contains($0) }
         var isToldToAll = sendVariant(for: nil, to: others, of: room, before: before, now: now)
         for (view, sessions) in groups {
             isToldToAll = sendVariant(for: view.user, to: sessions, of: room, before: before, now: now) && isToldToAll

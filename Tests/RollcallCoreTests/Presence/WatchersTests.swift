@@ -13,7 +13,7 @@ import Testing
         #expect(areFirst == [true, false, false, true])
         let areLast = [phone, phone, phone].map { watchers.remove($0) }
         #expect(areLast == [false, false, true])
-        #expect(watchers.keys == [laptop])
+        #expect(watchers.sessions == [laptop])
         let hadNone = watchers.remove(phone)
         let isLast = watchers.remove(laptop)
         #expect(!hadNone && isLast && watchers.isEmpty)

@@ -28,7 +28,7 @@ import Testing
         for watch in watches { reads.insert(watch, .withHeartbeat) }
         #expect(!reads.hasWatches && reads.count == 3)
         reads.forget(watches[0])
-        reads.retryFailed()
+        reads.heartbeatCame()
         reads.forget(watches[1])
         #expect(reads.takeWatches() == [watches[2]] && reads.count == 0)
     }

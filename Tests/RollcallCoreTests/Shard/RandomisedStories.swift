@@ -78,7 +78,7 @@ import Testing
 
     private func check(_ stage: Stage, _ open: [Session], _ asked: [Session: [MessageID]]) {
         for key in open {
-            let watched = key.watched.keys.map(\.user)
+            let watched = key.watched.elements.map(\.user)
             let heard = stage.heard(by: key)
             #expect(Set(heard.answered) == Set(asked[key] ?? []) && heard.answered.count == asked[key]?.count ?? 0)
             for user in watched {

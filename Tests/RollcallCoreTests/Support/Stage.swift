@@ -321,6 +321,12 @@ final class Stage {
 
     func forgetWhatWasSaid() { said = [:] }
 
+    /// What the stage itself keeps of sessions.
+    func forgetClients() {
+        (said, closed, spared, limitsHit) = ([:], [:], [:], [:])
+        (slow, asksWhenDrained, held) = ([], [], [])
+    }
+
     /// Everything that the shard keeps about somebody or something.
     var leftovers: [String: Int] {
         [

@@ -25,7 +25,7 @@ import Testing
                 } else {
                     #expect(set.remove(key) == (expected.remove(key) != nil))
                 }
-                #expect(set.keys.count == expected.count && Set(set.keys) == expected)
+                #expect(set.elements.count == expected.count && Set(set.elements) == expected)
                 #expect(set.contains(key) == expected.contains(key))
             }
         }
