@@ -177,7 +177,7 @@ struct FanOut {
     }
 }
 
-// MARK: - Slow readers
+// MARK: Slow readers
 
 // Readers slower than what they follow get the newest state late, instead of every state late. A shard keeps the names
 // of what each of them missed, and sends the current state in pieces, each after the previous one was flushed. See

@@ -156,3 +156,136 @@ struct RedisState: Sendable {
         recovery.outageOccurred(settles: now + RecoveryDelay.judging(lease: lease), lastBeat: lastBeat)
     }
 }
+
+// MARK: Outages
+
+// Whether Redis may still lack what an outage, of Redis or of this worker, has lost. Until all workers have had time to
+// write their sessions again, a missing record and an expired lease prove nothing.
+
+/// What a worker knows about the last outage.
+enum Recovery: Sendable {
+    /// The worker has just started. Until this moment, it does not know whether there was an outage before; `nil`
+    /// before its first lease.
+    case starting(until: Instant?)
+    /// Other workers may still have to write their sessions again. Observers keep what they saw before the outage,
+    /// except for newer records.
+    case settling(Outage)
+    case settled
+
+    var outage: Outage? {
+        if case .settling(let outage) = self { outage } else { nil }
+    }
+
+    /// Returns the time until all is settled; `nil` if it is.
+    func rest(at now: Instant) -> Duration? {
+        switch self {
+        case .starting(let until): until.flatMap { $0 > now ? $0 - now : nil }
+        case .settling(let outage): max(.zero, outage.settles - now)
+        case .settled: nil
+        }
+    }
+
+    /// Handles the worker's first lease.
+    mutating func firstLeaseBegan(knowsFrom: Instant) {
+        switch self {
+        case .starting, .settled:
+            self = .starting(until: knowsFrom)
+        case .settling(var outage):
+            // Redis refused writes when the worker started.
+            outage.startingUntil = knowsFrom
+            self = .settling(outage)
+        }
+    }
+
+    /// Handles an outage.
+    ///
+    /// - Parameter lastBeat: see ``Outage/lastBeat``.
+    mutating func outageOccurred(settles: Instant, lastBeat: Timestamp?) {
+        switch self {
+        case .starting(let until):
+            self = .settling(Outage(settles: settles, lastBeat: lastBeat, startingUntil: until))
+        case .settling(let former):
+            // The last heartbeat before the earlier outage counts: which incarnations survived it is still unknown.
+            let first = [former.lastBeat, lastBeat].compactMap { $0 }.min()
+            self = .settling(Outage(settles: settles, lastBeat: first, startingUntil: former.startingUntil))
+        case .settled:
+            self = .settling(Outage(settles: settles, lastBeat: lastBeat))
+        }
+    }
+
+    /// Handles that all workers have had time to write their sessions again.
+    mutating func outageSettled() {
+        guard case .settling(let outage) = self else { return }
+        self = outage.startingUntil.map { .starting(until: $0) } ?? .settled
+    }
+}
+
+/// An outage that is not settled.
+struct Outage: Hashable, Sendable {
+    /// When all workers have had time to restore what Redis may have lost.
+    var settles: Instant
+    /// The last heartbeat before the outage, by Redis time; `nil` if this worker kept its lease.
+    var lastBeat: Timestamp?
+    /// The moment of ``Recovery/starting(until:)``, to which the worker returns.
+    var startingUntil: Instant?
+
+    /// Whether a lease expired before the outage. A lease that expired during the outage proves nothing, since every
+    /// worker's may have.
+    func hadPassed(_ standing: WorkerStanding) -> Bool {
+        guard let end = standing.leaseEnd else { return false }
+        return lastBeat.map { end < $0 } ?? true
+    }
+}
+
+// How long a worker waits after an outage, of Redis or its own, before it writes weaker states and before it treats
+// other workers as gone.
+
+/// Delays after an outage.
+package enum RecoveryDelay {
+    /// How long weaker states (idle, background, in grace, removed) are held back so that active devices are written
+    /// first.
+    package static let weakerStates = Duration.seconds(1)
+
+    /// The extra delay of a removal: the device may have reconnected to another worker, which writes it slightly later.
+    package static let removals = Duration.milliseconds(250)
+
+    /// How long a worker waits before it judges incarnations that have shown no sign of life: one lease, but long
+    /// enough for other workers to write their weaker states even if they recovered slightly later.
+    static func judging(lease: Duration) -> Duration { max(lease, weakerStates * 2) }
+}
+
+// MARK: The leases of all workers
+
+// Which workers are alive, as of the last heartbeat. Readers use this to ignore the devices of dead incarnations.
+
+/// The leases of all workers, as this worker's last heartbeat read them.
+struct Leases: Hashable, Sendable {
+    private(set) var living: Set<Incarnation> = []
+    private var ends: [Incarnation: Timestamp] = [:]
+    /// The earliest end of the leases that had not expired.
+    private var firstEnd: Timestamp?
+    /// Whether some incarnation's lease had expired and the incarnation was not swept yet. Its devices still count in
+    /// the presence that other workers publish.
+    private(set) var leavesUnswept = false
+
+    /// Stores what a heartbeat read.
+    ///
+    /// - Returns: whether an incarnation that was alive before is now dead.
+    mutating func read(_ snapshot: LeaseSnapshot) -> Bool {
+        let before = living
+        living = snapshot.living
+        ends = snapshot.leases
+        firstEnd = living.compactMap { ends[$0] }.min()
+        leavesUnswept = living.count < snapshot.leases.count
+        return !before.isSubset(of: living)
+    }
+
+    /// Returns the incarnations whose lease, as last read, has not expired at `time`.
+    ///
+    /// Callers look up every other incarnation before they judge it. Since the last heartbeat it may have started or
+    /// renewed its lease, or may have been swept and removed.
+    func living(at time: Timestamp) -> Set<Incarnation> {
+        guard let firstEnd, firstEnd < time else { return living }
+        return living.filter { incarnation in ends[incarnation].map { $0 >= time } ?? false }
+    }
+}

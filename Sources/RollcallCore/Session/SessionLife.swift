@@ -235,7 +235,7 @@ extension Shard {
     }
 }
 
-// MARK: - Draining
+// MARK: Draining
 
 // Orderly shutdown: each device is disconnected at its own random moment, so that the other workers do not receive all
 // devices at once, and each device is away only while it reconnects.

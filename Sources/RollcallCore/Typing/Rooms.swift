@@ -153,7 +153,7 @@ extension Shard {
     }
 }
 
-// MARK: - Joining
+// MARK: Joining
 
 // Joining and leaving conversations. A join completes once the room receives all changes and the user's membership was
 // read.

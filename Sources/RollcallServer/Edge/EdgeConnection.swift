@@ -190,7 +190,7 @@ extension EdgeConnection: ChannelInboundHandler {
     }
 }
 
-// MARK: - Receiving
+// MARK: Receiving
 
 // Input from a peer.
 
@@ -265,7 +265,7 @@ extension EdgeConnection {
     }
 }
 
-// MARK: - Sending
+// MARK: Sending
 
 // Output to a peer. Frames are encoded in advance and collected until `flush()`, once per tick. NIO holds what the
 // kernel does not accept, and knows its size.
@@ -341,7 +341,7 @@ extension EdgeConnection {
     }
 }
 
-// MARK: - Flushing
+// MARK: Flushing
 
 // Writes data once per tick: first directly to the socket, then through NIO what the kernel does not accept. Going
 // through NIO first would about double the cost of the system call.
@@ -419,7 +419,7 @@ private func handOver(_ bytes: UnsafeRawBufferPointer, to socket: NIOBSDSocket.H
     #endif
 }
 
-// MARK: - Closing
+// MARK: Closing
 
 // How a connection closes. Both sides send a close frame. Then the worker ends its side of the stream, and closes the
 // socket when the peer has ended its side too or a timeout passes.

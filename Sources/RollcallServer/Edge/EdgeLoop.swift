@@ -150,7 +150,7 @@ extension EdgeLoop {
     }
 }
 
-// MARK: - Connections that are no sessions
+// MARK: Connections that are no sessions
 
 // Connections that are not sessions: in the handshake, before the answer to hello, or closing. Anyone can open them, so
 // they have a separate limit and take no session's place. Beyond the limit, the address with the most of them loses its
@@ -250,7 +250,7 @@ extension EdgeLoop {
     }
 }
 
-// MARK: - The sweep
+// MARK: The sweep
 
 // One sweep per loop instead of a timer per connection. It runs about ten times a second, pings the connections whose
 // turn it is, and checks the few with pending deadlines.
@@ -355,7 +355,7 @@ extension EdgeLoop {
     }
 }
 
-// MARK: - Limits
+// MARK: Limits
 
 // Limits on clients, and how often each took effect. Every limit is reported here, so that operators can see it in a
 // metric and in the log, and neither can be flooded.

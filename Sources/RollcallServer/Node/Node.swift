@@ -243,7 +243,7 @@ package final class Node: Sendable {
     }
 }
 
-// MARK: - Draining
+// MARK: Draining
 
 // Graceful shutdown of a worker: moves its devices, writes their final state, and ends its lease.
 

@@ -53,7 +53,7 @@ public struct Unavailable: Error, Hashable, Sendable {
     }
 }
 
-// MARK: - Requests
+// MARK: Requests
 
 // Requests of servers to a node.
 
@@ -182,7 +182,7 @@ extension ShardDriver {
     }
 }
 
-// MARK: - Typing of servers
+// MARK: Typing of servers
 
 // Users who type on behalf of an app's server: bots, agents and gateways, without a session. This worker renews them for
 // as long as the server said, unless another worker was told something else since.

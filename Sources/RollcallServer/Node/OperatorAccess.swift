@@ -80,7 +80,7 @@ package struct SentAway: Hashable, Sendable, Codable {
     }
 }
 
-// MARK: - Requests
+// MARK: Requests
 
 // Requests of operators to a node. Other workers receive them on their channels, and the user's record shows when they
 // are done.
@@ -168,7 +168,7 @@ extension Node: OperatorAccess {
     }
 }
 
-// MARK: - The live page
+// MARK: The live page
 
 // The current state of this worker and of all workers, for the live view.
 

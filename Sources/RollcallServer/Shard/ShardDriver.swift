@@ -140,7 +140,7 @@ extension ShardDriver: Host {
     }
 }
 
-// MARK: - Heartbeats
+// MARK: Heartbeats
 
 // Looks for the traces of the worker's heartbeats on this event loop's connections.
 
@@ -185,7 +185,7 @@ extension ShardDriver {
     }
 }
 
-// MARK: - Tokens
+// MARK: Tokens
 
 // Checks tokens for a shard.
 
@@ -227,7 +227,7 @@ extension Identity {
     }
 }
 
-// MARK: - The edge
+// MARK: The edge
 
 // The sessions of a loop's connections.
 
