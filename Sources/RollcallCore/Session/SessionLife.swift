@@ -117,7 +117,7 @@ extension Shard {
             session.peer = nil
         }
         switch end.device {
-        case .keepsPresence:
+        case .keepsPresence, _ where session.phase == .greeting:
             connectionEnded(session, lost: redis.time(at: now), at: now)
         case .isGone where session.phase != .ending:
             if session.phase == .open { leaveEverything(session, at: now) }

@@ -56,6 +56,14 @@ import Testing
         #expect(key.isOver && stage.leftovers.isEmpty)
     }
 
+    @Test("a session that was not welcomed yet leaves nothing, however it ends", arguments: rows)
+    func unwelcomed(row: Row) {
+        let stage = Stage()
+        let key = stage.connect()
+        stage.event { $0.end(key, row.end, at: $1) }
+        #expect(stage.closed == [key: CloseCode(rawValue: row.code)] && key.isOver && stage.leftovers.isEmpty)
+    }
+
     @Test("the farewell says whether to come back as the code does, but for an expired token: a fresh one helps")
     func comesBack() {
         for row in Self.rows {
