@@ -116,8 +116,8 @@ extension Shard {
             session.peer?.close(end)
             session.peer = nil
         }
-        switch end.device {
-        case .keepsPresence, _ where session.phase == .greeting:
+        switch session.phase == .greeting ? .keepsPresence : end.device {
+        case .keepsPresence:
             connectionEnded(session, lost: redis.time(at: now), at: now)
         case .isGone where session.phase != .ending:
             if session.phase == .open { leaveEverything(session, at: now) }
