@@ -34,8 +34,8 @@ public protocol Peer: AnyObject {
     /// Counts a limit that took effect: a request was refused or delayed, or the session is closed next.
     func limitHit(_ limit: Limit)
 
-    /// Closes the connection after what was sent has left, the farewell included. It is not called again, and the shard
-    /// needs to hear of the connection's end no more.
+    /// Closes the connection after what was sent has left, the farewell included. The shard calls nothing after it, and
+    /// ignores what the connection still reports.
     func close(_ end: SessionEnd)
 }
 
