@@ -32,7 +32,7 @@ public final class Shard {
     public unowned var host: (any Host)!
     private let directStore: any PresenceStore
     /// Sessions to list with one request; see ``list(_:of:under:)``.
-    private var unlisted: [(name: SessionName, session: Session)] = []
+    private var toList: [(name: SessionName, session: Session)] = []
     /// Whether an event happens at this moment. What comes meanwhile has to wait.
     public private(set) var isInEvent = false
     private var endsTickSoon = false
@@ -191,14 +191,14 @@ extension Shard {
     /// Puts a session on an incarnation's list. Sessions that are listed one after the other, as after an outage, are listed
     /// with one request.
     func list(_ name: SessionName, of session: Session, under incarnation: Incarnation) {
-        unlisted.append((name, session))
-        if unlisted.count == ShardSettings.listBatch { sendLists() }
+        toList.append((name, session))
+        if toList.count == ShardSettings.listBatch { sendLists() }
     }
 
     private func sendLists() {
-        guard !unlisted.isEmpty, let (incarnation, until) = redis.held else { return }
-        let sessions = unlisted
-        unlisted = []
+        guard !toList.isEmpty, let (incarnation, until) = redis.held else { return }
+        let sessions = toList
+        toList = []
         directStore.list(sessions.map(\.name), of: incarnation, until: until) { [self] reply in
             after { shard, now in
                 for (name, session) in sessions {

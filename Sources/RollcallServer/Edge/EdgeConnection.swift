@@ -6,14 +6,6 @@ import NIOCore
 import RollcallCore
 import RollcallProtocol
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
-
 /// A WebSocket connection. Use on its event loop only.
 final class EdgeConnection: RotaMember {
     /// How a connection ended.
@@ -191,8 +183,6 @@ extension EdgeConnection: ChannelInboundHandler {
 }
 
 // MARK: Receiving
-
-// Input from a peer.
 
 extension EdgeConnection {
     /// Decodes input frame by frame, until the connection stops receiving.
@@ -408,15 +398,6 @@ extension EdgeConnection {
         sparedBytes = 0
         loop.shard.drained(self)
     }
-}
-
-/// Calls the system's `send`, outside types that have a method of that name.
-private func handOver(_ bytes: UnsafeRawBufferPointer, to socket: NIOBSDSocket.Handle) -> Int {
-    #if canImport(Darwin)
-        send(socket, bytes.baseAddress, bytes.count, 0)  // NIO has asked for no SIGPIPE on this socket.
-    #else
-        send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-    #endif
 }
 
 // MARK: Closing

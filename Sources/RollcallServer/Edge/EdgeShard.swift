@@ -46,9 +46,6 @@ protocol EdgeShard: AnyObject {
 
 extension EdgeShard {
     func serves(_ loop: EdgeLoop) {}
-    func prove(
-        _: ByteString, device _: DeviceID?, of _: EdgeConnection
-    ) throws(ProofRefusal) -> Proof { throw ProofRefusal(.busy(), endsWelcomed: true) }
     func fellBehind(_ connection: EdgeConnection) {}
     func drained(_ connection: EdgeConnection) {}
     func swept(at awake: Duration) {}

@@ -3,6 +3,14 @@
 
 import NIOCore
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 /// One or more frames that go to a socket together, in order.
 ///
 /// Use on one event loop only; lives for one tick.
@@ -52,4 +60,13 @@ final class Parcel {
         }
         return frames.reversed()
     }
+}
+
+/// Calls the system's `send`, outside types that have a method of that name.
+func handOver(_ bytes: UnsafeRawBufferPointer, to socket: NIOBSDSocket.Handle) -> Int {
+    #if canImport(Darwin)
+        send(socket, bytes.baseAddress, bytes.count, 0)  // NIO has asked for no SIGPIPE on this socket.
+    #else
+        send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    #endif
 }

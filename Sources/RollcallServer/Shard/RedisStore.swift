@@ -11,7 +11,8 @@ final class RedisStore: PresenceStore {
     let store: Store
     /// From publishing a typing signal until Redis confirms it.
     private(set) var publishing = Histogram()
-    /// The shard that asks; set before the first request.
+    /// The shard that asks; set before the first request. `nil` from the end on, when the shard's host may be gone: replies
+    /// that still come are dropped.
     unowned var shard: Shard?
 
     private let subscriber: RedisSubscriber
@@ -85,9 +86,12 @@ final class RedisStore: PresenceStore {
             warn(of: error)
             return error.hadNoEffect ? StoreFailure.withoutEffect : .unknown
         }
-        // A command that cannot be sent fails at once.
-        guard shard?.isInEvent == true else { return reply(result) }
-        eventLoop.assumeIsolated().execute { reply(result) }
+        guard let shard else { return }
+        guard shard.isInEvent else { return reply(result) }
+        // A command that cannot be sent fails at once. The reply comes as if it came from Redis.
+        eventLoop.assumeIsolated().execute { [self] in
+            if self.shard != nil { reply(result) }
+        }
     }
 
     private func warn(of error: RedisError) {

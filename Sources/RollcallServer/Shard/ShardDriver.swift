@@ -95,6 +95,7 @@ package final class ShardDriver {
 
     func stop() -> EventLoopFuture<Void> {
         isStopped = true
+        redis.shard = nil
         metrics?.stop()
         metrics = nil
         timer?.cancel()

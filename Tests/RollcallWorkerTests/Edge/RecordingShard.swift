@@ -80,6 +80,11 @@ final class RecordingShard: EdgeShard {
         if admits { _ = connection.takeSeat() }
     }
 
+    /// There are no sessions here that could ask.
+    func prove(_: ByteString, device _: DeviceID?, of _: EdgeConnection) throws(ProofRefusal) -> Proof {
+        throw ProofRefusal(.badToken(because: ""), endsWelcomed: true)
+    }
+
     func received(_ text: ByteBuffer, on connection: EdgeConnection) {
         let text = String(buffer: text)
         journal.note(text.utf8.count > 100 ? "\(text.utf8.count) bytes" : text)
