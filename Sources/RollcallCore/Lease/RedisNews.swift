@@ -48,7 +48,7 @@ extension Shard {
 
     /// Handles a new incarnation. All sessions are written again under it, and everything shown is read again, because
     /// Redis may have lost data or gone back to an older state.
-    package func incarnationBegan(
+    func incarnationBegan(
         _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
         at now: Instant
     ) {
@@ -72,7 +72,7 @@ extension Shard {
     ///
     /// - Parameter afterGap: whether more than two heartbeats had passed. Other workers may have lost their leases, so
     ///   this is handled as if Redis had been away.
-    package func leaseRenewed(
+    func leaseRenewed(
         of incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool,
         at now: Instant
     ) {
@@ -100,14 +100,14 @@ extension Shard {
     }
 
     /// Handles that Redis is unreachable or the lease may be lost: nothing can be written until the next incarnation.
-    package func redisLost(at now: Instant) {
+    func redisLost(at now: Instant) {
         redis.lost()
         for session in sessions.all { listen(to: session, at: now) }
     }
 
     /// Handles that two heartbeats in a row have failed. Nothing is written until one succeeds. Reads go on under the rules
     /// of an outage: no worker may be able to renew its lease, so an expired lease does not mean that a worker is dead.
-    package func heartbeatsFail(at now: Instant) {
+    func heartbeatsFail(at now: Instant) {
         let (isNew, wasAway) = redis.heartbeatsFail(at: now)
         if wasAway { readAllAgain(authoritatively: false) }
         if isNew {

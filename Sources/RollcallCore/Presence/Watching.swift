@@ -18,7 +18,7 @@ extension Shard {
     }
 
     /// Handles the records of watched users that were read.
-    package func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) {
+    func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) {
         sweepDead(in: snapshot)
         presenceReadFailed(snapshot.unread, isAuthoritative: isAuthoritative)
         for record in snapshot.records {
@@ -31,7 +31,7 @@ extension Shard {
     }
 
     /// Handles a failed read of watched users. They are read again with the next heartbeat, or when Redis is back.
-    package func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
+    func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
         for user in users {
             guard let watch = watches[user] else { continue }
             reads.insert(watch, watch.readFailed(isAuthoritative: isAuthoritative))
@@ -40,7 +40,7 @@ extension Shard {
 
     /// Handles the result of a `get`; `nil` if Redis could not be asked. If any user could not be read, the whole `get`
     /// is answered with an error.
-    package func gotPresence(
+    func gotPresence(
         _ snapshot: PresenceSnapshot?, of users: [UserID], for session: Session, id: MessageID?, at now: Instant
     ) {
         // The session may have ended before the reply.

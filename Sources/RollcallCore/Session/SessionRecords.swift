@@ -1,7 +1,7 @@
 // How Redis comes to hold what sessions decide: each session's record is listed, written and unlisted, one step at a
 // time.
 
-package import RollcallProtocol
+internal import RollcallProtocol
 
 extension Shard {
     /// Handles the reply to a session's listing; false if it came too late and had no effect.
@@ -34,13 +34,13 @@ extension Shard {
         }
     }
 
-    package func unlisted(_ session: Session, under incarnation: Incarnation, at now: Instant) {
+    func unlisted(_ session: Session, under incarnation: Incarnation, at now: Instant) {
         guard !session.isOver else { return }
         session.recorder?.unlisted(under: incarnation)
         advance(session, at: now)
     }
 
-    package func written(
+    func written(
         _ written: DeviceWritten, of write: DeviceWrite, for session: Session, at now: Instant
     ) {
         var written = written
@@ -68,7 +68,7 @@ extension Shard {
 
     /// Handles a failed step. The next heartbeat or incarnation retries it. If Redis can hold nothing of the session,
     /// the session is dropped once its device is gone.
-    package func stepFailed(
+    func stepFailed(
         _ step: DeviceRecorder.Step, _ failure: StoreFailure = .unknown, for session: Session, at now: Instant
     ) {
         guard !session.isOver else {

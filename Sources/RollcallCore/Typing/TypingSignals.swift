@@ -1,10 +1,10 @@
 // Outgoing typing: the throttled signals of devices, sent to Redis.
 
-package import RollcallProtocol
+internal import RollcallProtocol
 
 extension Shard {
     /// Handles Redis's reply to a typing signal.
-    package func typingSignalled(
+    func typingSignalled(
         _ outcome: TypingOutcome, _ signal: TypingSignal, for session: Session, id: MessageID?
     ) {
         switch outcome {
@@ -44,18 +44,18 @@ extension Shard {
     }
 
     /// Handles a stop that was published, or came too late to change anything.
-    package func typingStopped(_ stop: TypingSignal) {
+    func typingStopped(_ stop: TypingSignal) {
         tally.typingPublished += 1
         for waiting in repairs.stops.published(stop) { acknowledge(waiting.id, to: waiting.session) }
     }
 
     /// Handles a typing signal that did not reach Redis. It is not retried: the user's next keystrokes cause another.
-    package func signalFailed(for session: Session, id: MessageID?) {
+    func signalFailed(for session: Session, id: MessageID?) {
         if let id { answerUnavailable(session, id: id) }
     }
 
     /// Handles a stop that did not reach Redis. It is retried until its expiry.
-    package func stopFailed(_ stop: TypingSignal, at now: Instant) {
+    func stopFailed(_ stop: TypingSignal, at now: Instant) {
         for waiting in repairs.stops.failed(stop, at: redis.time(at: now)) {
             answerUnavailable(waiting.session, id: waiting.id)
         }
