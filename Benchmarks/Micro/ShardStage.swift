@@ -28,10 +28,11 @@ final class ShardStage {
         let incarnation = Incarnation(name: "w1.1")
         let (time, lease) = (redis.time, Duration.seconds(3600))
         let leases = redis.heartbeat(.begin(incarnation), lease: lease)
-        let began = LeaseNews.began(
+        var state = RedisState(worker: "w1", lease: lease, heartbeat: .seconds(1))
+        state.began(
             incarnation, isFirst: true, leases, until: time.advanced(by: lease),
-            clock: RedisClock(time: time, sent: now))
-        shard.after { $0.told(began, at: $1) }
+            clock: RedisClock(time: time, sent: now), at: now)
+        shard.after { [state] in $0.told(.began(state, leases, lastBeat: nil), at: $1) }
         settle()
     }
 
@@ -75,7 +76,7 @@ final class ShardStage {
 
     func heard(of user: UserID, typing: Bool, in conversation: ConversationID) {
         heard(
-            TypingChange(user: user, typing: typing, expiresIn: typing ? 3000 : nil, at: shard.redisTime(at: now)),
+            TypingChange(user: user, typing: typing, expiresIn: typing ? 3000 : nil, at: shard.redis.time(at: now)),
             in: conversation)
     }
 
@@ -84,7 +85,7 @@ final class ShardStage {
     }
 
     func heard(of user: UserID, status: PresenceStatus) {
-        let time = shard.redisTime(at: now)
+        let time = shard.redis.time(at: now)
         shard.presenceChanged(
             PresenceChange(
                 Presence(

@@ -57,6 +57,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case appendsWithoutWriting = "appends-without-writing"
     /// Events are not reset after Redis lost data.
     case neverResets = "never-resets"
+    /// After Redis has lost data, a missing record counts at once.
+    case missingCounts = "missing-counts"
 
     /// The first seed that finds it.
     public var seed: UInt64 {
@@ -69,6 +71,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .appendsWithoutWriting: 3
         case .revocationSpares: 4
         case .silentRefusal, .lingersForever: 7
+        case .missingCounts: 24
         case .readBeforeSubscribing: 10
         case .ordersByClock, .leasesIgnoreSteps: 12
         case .revokesByRedisClock: 13
@@ -141,8 +144,6 @@ struct SimulationSettings {
         shard = ShardSettings()
         shard.ping = .seconds(4)
         shard.grace = chance.pick([.seconds(5), .seconds(5), .seconds(3)])
-        shard.lease = lease
-        shard.heartbeat = heartbeat
         // The checks expect updates soon: a longer pause would excuse too much.
         shard.presenceCoalesce = chance.pick([.zero, .milliseconds(50)])
         bind(chance)

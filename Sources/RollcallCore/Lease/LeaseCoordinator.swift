@@ -1,19 +1,28 @@
-// The decisions that a worker makes as a whole, in addition to those of its shards: it keeps the lease, passes the
-// result of each heartbeat to the shards, and sweeps dead incarnations.
+// The decisions that a worker makes as a whole, in addition to those of its shards: it keeps the lease, publishes to the
+// shards what each heartbeat says of Redis, and sweeps dead incarnations.
 
 public import RollcallProtocol
 
-/// A change of the worker's lease, for its shards.
+/// What happened to the worker's lease, and with it what is known of Redis, for the shards.
 public enum LeaseNews: Hashable, Sendable {
     /// A new incarnation holds a lease.
-    case began(Incarnation, isFirst: Bool, LeaseSnapshot, until: Timestamp, clock: RedisClock)
-    /// The lease was renewed. After a gap, shards treat Redis as having been away.
-    case renewed(Incarnation, LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool)
+    ///
+    /// - Parameters:
+    ///   - lastBeat: the last heartbeat before it, by Redis time; `nil` for the worker's first incarnation.
+    case began(RedisState, LeaseSnapshot, lastBeat: Timestamp?)
+    case renewed(RedisState, LeaseSnapshot)
     /// There is a connection, but two heartbeats in a row or more got no reply or an error, for example because Redis
     /// refuses writes. Sent for each further one, until one succeeds.
-    case heartbeatsFail
+    case heartbeatsFail(RedisState)
     /// Redis is unreachable, or the lease may be lost.
-    case lost
+    case lost(RedisState)
+
+    /// What is known now.
+    public var redis: RedisState {
+        switch self {
+        case .began(let redis, _, _), .renewed(let redis, _), .heartbeatsFail(let redis), .lost(let redis): redis
+        }
+    }
 }
 
 /// Decides about one worker's lease, and about those of other workers.
@@ -36,7 +45,8 @@ public struct LeaseCoordinator: Sendable {
 
     private var keeper: LeaseKeeper
     private var sweeper = Sweeper()
-    private var clock: RedisClock?
+    private var redis: RedisState
+    private let heartbeat: Duration
     /// This worker's own incarnations, each until it is swept. If Redis lost a lease and other data while sessions were
     /// being listed under it, no other worker would look for that list.
     private var own: [Incarnation] = []
@@ -54,13 +64,18 @@ public struct LeaseCoordinator: Sendable {
         var random: any RandomNumberGenerator & Sendable = random
         keeper = LeaseKeeper(worker: worker, lease: lease, heartbeat: heartbeat, using: &random, placing: placing)
         self.random = random
+        self.heartbeat = heartbeat
+        redis = RedisState(worker: worker, lease: lease, heartbeat: heartbeat)
     }
 
     /// The incarnation that holds a lease, as far as the worker knows.
     public var incarnation: Incarnation? { keeper.incarnation }
 
-    /// The time from one heartbeat to the next.
-    public var pause: Duration { keeper.pause }
+    /// Returns the time until the next heartbeat. It is shorter while heartbeats fail: after the first one that succeeds, it
+    /// takes more than a second until all sessions are written. And it is when an outage settles.
+    public func pause(at now: Instant) -> Duration {
+        min(redis.pause(at: now), keeper.isFailing ? .milliseconds(500) : heartbeat)
+    }
 
     /// Handles that a heartbeat is due and Redis is connected.
     public mutating func beatDue(at now: Instant) -> [Action] {
@@ -73,8 +88,13 @@ public struct LeaseCoordinator: Sendable {
     ) -> [Action] {
         switch reply {
         case .success(let snapshot): heartbeatAnswered(beat, snapshot, at: now)
-        case .failure: keeper.heartbeatFailed(beat) ? [.tell(.heartbeatsFail)] : []
+        case .failure: keeper.heartbeatFailed(beat) ? heartbeatsFail(at: now) : []
         }
+    }
+
+    private mutating func heartbeatsFail(at now: Instant) -> [Action] {
+        redis.heartbeatsFail(at: now)
+        return [.tell(.heartbeatsFail(redis))]
     }
 
     private mutating func heartbeatAnswered(
@@ -82,21 +102,18 @@ public struct LeaseCoordinator: Sendable {
     ) -> [Action] {
         switch keeper.heartbeatAnswered(beat, snapshot, at: now, using: &random) {
         case .began(let incarnation, let isFirst, let sent):
-            let clock = RedisClock(time: snapshot.time, sent: sent)
-            self.clock = clock
             own = (own + [incarnation]).suffix(Self.mostOwn)
-            let news = LeaseNews.began(incarnation, isFirst: isFirst, snapshot, until: keeper.until, clock: clock)
-            return [.hear(incarnation), .tell(news)]
+            let lastBeat = redis.began(
+                incarnation, isFirst: isFirst, snapshot, until: keeper.until,
+                clock: RedisClock(time: snapshot.time, sent: sent), at: now)
+            return [.hear(incarnation), .tell(.began(redis, snapshot, lastBeat: lastBeat))]
         case .renewed(let incarnation, let sent, let afterGap):
-            let clock =
-                clock?.corrected(by: snapshot.time, sent: sent, at: now)
-                ?? RedisClock(time: snapshot.time, sent: sent)
-            self.clock = clock
-            let news = LeaseNews.renewed(
-                incarnation, snapshot, until: keeper.until, clock: clock, afterGap: afterGap)
-            return [.tell(news)] + sweep(snapshot, at: now)
+            redis.renewed(
+                incarnation, snapshot, until: keeper.until,
+                clock: redis.clock.corrected(by: snapshot.time, sent: sent, at: now), afterGap: afterGap, at: now)
+            return [.tell(.renewed(redis, snapshot))] + sweep(snapshot, at: now)
         case .lost:
-            return [.tell(.lost)] + beatDue(at: now)
+            return lost() + beatDue(at: now)
         case .nothing:
             return []
         }
@@ -105,7 +122,12 @@ public struct LeaseCoordinator: Sendable {
     /// Handles a lost connection or a change of the primary.
     public mutating func redisChanged() -> [Action] {
         keeper.redisChanged(using: &random)
-        return [.tell(.lost)]
+        return lost()
+    }
+
+    private mutating func lost() -> [Action] {
+        redis.lost()
+        return [.tell(.lost(redis))]
     }
 
     /// Ends the lease in an orderly shutdown.
@@ -150,7 +172,7 @@ public struct LeaseCoordinator: Sendable {
     }
 
     private mutating func sweep(_ snapshot: LeaseSnapshot, at now: Instant) -> [Action] {
-        guard keeper.maySweep(at: now) else { return [] }
+        guard redis.judgement.rest(at: now) == nil else { return [] }
         let forgotten = own.filter { $0 != incarnation && snapshot.leases[$0] == nil }
         return sweeper.begin(passed: snapshot.passed + forgotten).flatMap { actions($0) }
     }

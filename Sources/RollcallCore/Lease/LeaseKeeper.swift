@@ -41,8 +41,6 @@ public struct LeaseKeeper: Sendable {
     private var state: State
     private var awaiting: (beat: Beat, sent: Instant)?
     private var isFirst = true
-    /// The start of the current series of heartbeats under one incarnation in which no gap exceeded two heartbeats.
-    private var steadySince: Instant?
     /// When the last renewal was answered.
     private var lastRenewed: Instant?
     /// The Redis time in the last reply, and when its request was sent.
@@ -79,16 +77,8 @@ public struct LeaseKeeper: Sendable {
         return nil
     }
 
-    /// Whether the worker has observed leases long enough to sweep expired ones. A worker that has just started, or was
-    /// paused, could mistake a live worker for a dead one.
-    public func maySweep(at now: Instant) -> Bool {
-        guard let steadySince, incarnation != nil else { return false }
-        return now - steadySince >= RecoveryDelay.judging(lease: lease)
-    }
-
-    /// The time from one heartbeat to the next. It is shorter while heartbeats fail: after the first one that succeeds, it
-    /// takes more than a second until all sessions are written.
-    public var pause: Duration { failures > 0 ? min(heartbeat, .milliseconds(500)) : heartbeat }
+    /// Whether the last heartbeat failed.
+    var isFailing: Bool { failures > 0 }
 
     /// Returns the heartbeat that is due; `nil` while one is in flight, or after the lease was ended.
     public mutating func heartbeatDue(at now: Instant) -> Beat? {
@@ -148,7 +138,6 @@ public struct LeaseKeeper: Sendable {
         guard state != .ended else { return }
         awaiting = nil
         failures = 0
-        steadySince = nil
         lastRenewed = nil
         lastHeard = nil
         state = .beginning(placing(Incarnation(worker: worker, using: &random)))
@@ -171,9 +160,7 @@ public struct LeaseKeeper: Sendable {
         let isClockSet =
             lastHeard.map { time < $0.time || time.since($0.time) > now - $0.sent + Self.clockTolerance } ?? false
         let isAfterGap = isClockSet || lastRenewed.map { now - $0 > heartbeat * 2 } ?? false
-        if isAfterGap { steadySince = nil }
         // Counts from the reply and not from the request: a slow request may be the first one answered after a gap.
-        steadySince = steadySince ?? now
         lastRenewed = now
         lastHeard = (time, sent)
         return isAfterGap

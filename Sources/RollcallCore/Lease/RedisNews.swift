@@ -6,12 +6,10 @@ extension Shard {
     /// Handles a change of the worker's lease.
     public func told(_ news: LeaseNews, at now: Instant) {
         switch news {
-        case .began(let incarnation, let isFirst, let snapshot, let until, let clock):
-            incarnationBegan(incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: now)
-        case .renewed(let incarnation, let snapshot, let until, let clock, let afterGap):
-            leaseRenewed(of: incarnation, snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
-        case .heartbeatsFail: heartbeatsFail(at: now)
-        case .lost: redisLost(at: now)
+        case .began(let redis, let snapshot, let lastBeat): incarnationBegan(redis, snapshot, since: lastBeat, at: now)
+        case .renewed(let redis, _): leaseRenewed(redis, at: now)
+        case .heartbeatsFail(let redis): heartbeatsFail(redis, at: now)
+        case .lost(let redis): redisLost(redis, at: now)
         }
     }
 
@@ -48,12 +46,17 @@ extension Shard {
 
     /// Handles a new incarnation. All sessions are written again under it, and everything shown is read again, because
     /// Redis may have lost data or gone back to an older state.
-    func incarnationBegan(
-        _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
-        at now: Instant
+    private func incarnationBegan(
+        _ new: RedisState, _ snapshot: LeaseSnapshot, since lastBeat: Timestamp?, at now: Instant
     ) {
-        let lastBeat = redis.incarnationBegan(
-            incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: now)
+        guard let incarnation = new.incarnation else { return }
+        let former = Incarnation(name: redis.workerName)
+        redis = new
+        if lastBeat == nil {
+            weakerStates.completed(under: incarnation)
+        } else {
+            weakerStates.incarnationBegan(after: former, snapshot, clock: new.clock, at: now)
+        }
         repairs.incarnationBegan()
         for session in sessions.all {
             session.isStateDeferred = false
@@ -62,32 +65,28 @@ extension Shard {
         }
         retryStops(at: now)
         readAllAgain(authoritatively: false)
-        if !isFirst {
-            remindOfSettling()
-            if let start = redis.weakerStates.start { timers.remind(.weakerStates, at: start) }
-        }
+        if let start = weakerStates.start { timers.remind(.weakerStates, at: start) }
     }
 
-    /// Handles a heartbeat that renewed the lease and read all others.
-    ///
-    /// - Parameter afterGap: whether more than two heartbeats had passed. Other workers may have lost their leases, so
-    ///   this is handled as if Redis had been away.
-    func leaseRenewed(
-        of incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool,
-        at now: Instant
-    ) {
-        let renewal = redis.leaseRenewed(
-            of: incarnation, snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
-        if renewal.endsOutage { remindOfSettling() }
-        if renewal.hasLostWorker { reads.insert(watches.all) }
+    /// Handles a heartbeat that renewed the lease and read all others. Everything is read authoritatively once the last
+    /// outage has settled.
+    private func leaseRenewed(_ new: RedisState, at now: Instant) {
+        let former = redis
+        let resumesWrites = !former.takesWrites
+        redis = new
+        if former.judgement.isSettling, !new.judgement.isSettling {
+            readAllAgain(authoritatively: true)
+        } else if new.judgement.hasLostWorker(since: former.judgement) {
+            reads.insert(watches.all)
+        }
         reads.heartbeatCame()
         let blocked = repairs.takeBlocked()
         // No session was written while heartbeats failed, even if none of its steps failed.
-        for session in renewal.resumesWrites ? sessions.all : blocked {
+        for session in resumesWrites ? sessions.all : blocked {
             session.recorder?.retry()
             // The device may be back at another worker, which can write it only now. A removal therefore waits for the
             // next heartbeat.
-            if renewal.resumesWrites, session.phase == .ending {
+            if resumesWrites, session.phase == .ending {
                 repairs.retryLater(session)
             } else {
                 advance(session, at: now)
@@ -100,18 +99,18 @@ extension Shard {
     }
 
     /// Handles that Redis is unreachable or the lease may be lost: nothing can be written until the next incarnation.
-    func redisLost(at now: Instant) {
-        redis.lost()
+    private func redisLost(_ new: RedisState, at now: Instant) {
+        redis = new
         for session in sessions.all { listen(to: session, at: now) }
     }
 
     /// Handles that two heartbeats in a row have failed. Nothing is written until one succeeds. Reads go on under the rules
-    /// of an outage: no worker may be able to renew its lease, so an expired lease does not mean that a worker is dead.
-    func heartbeatsFail(at now: Instant) {
-        let (isNew, wasAway) = redis.heartbeatsFail(at: now)
-        if wasAway { readAllAgain(authoritatively: false) }
-        if isNew {
-            remindOfSettling()
+    /// of an outage.
+    private func heartbeatsFail(_ new: RedisState, at now: Instant) {
+        let former = redis
+        redis = new
+        if !former.answersReads { readAllAgain(authoritatively: false) }
+        if former.takesWrites || !former.answersReads {
             for session in sessions.all { listenUnlessRevoked(session, at: now) }
         }
         reads.heartbeatCame()
@@ -152,35 +151,22 @@ extension Shard {
         }
     }
 
-    /// Reads everything authoritatively once the last outage has settled.
-    func settlingDue(at now: Instant) {
-        switch redis.settlingDue(at: now) {
-        case .settled: readAllAgain(authoritatively: true)
-        case .waiting(let moment): timers.remind(.settling, at: moment)
-        case .nothing: break
-        }
-    }
-
-    private func remindOfSettling() {
-        if let outage = redis.outage { timers.remind(.settling, at: outage.settles) }
-    }
-
     /// Whether a session's decision is written later, because Redis may have lost stronger states of the user's other
     /// devices: under a new incarnation, active devices are written first, then weaker states, and then removals.
     func isDeferred(_ session: Session, at now: Instant) -> Bool {
-        let schedule = redis.weakerStates
+        let schedule = weakerStates
         return !session.isActiveAndConnected && schedule.defers(session.recorder?.state, at: now)
     }
 
     /// Writes the weaker states under the latest incarnation, and the removals slightly later.
     func writeWeakerStates(at now: Instant) {
-        let schedule = redis.weakerStates
+        let schedule = weakerStates
         guard let start = schedule.start, let removals = schedule.removals else { return }
         guard now >= start else { return timers.remind(.weakerStates, at: start) }
         for state in [.active, .idle, .background] as [DeviceState] { advanceAll(in: state, at: now) }
         guard now >= removals else { return timers.remind(.weakerStates, at: removals) }
         advanceAll(in: nil, at: now)
-        redis.weakerStatesWritten()
+        if let incarnation = redis.incarnation { weakerStates.completed(under: incarnation) }
     }
 
     private func advanceAll(in state: DeviceState?, at now: Instant) {

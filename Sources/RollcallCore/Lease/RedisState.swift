@@ -1,241 +1,114 @@
-// What a shard knows of Redis: what it can do there, the time, the leases of all workers, and whether an outage has
-// settled. Heartbeats bring all of this; nothing else changes it.
+// What a worker knows of Redis: whether it answers reads and takes writes, the time there, and who counts as dead.
+// Heartbeats bring all of this: the loop of the lease publishes it to all event loops, and nothing else changes it.
 
-internal import RollcallProtocol
+public import RollcallProtocol
 
-struct RedisState: Sendable {
-    /// What a heartbeat that renewed the lease has shown.
-    struct Renewal: Hashable, Sendable {
-        /// Whether heartbeats failed until now, and nothing was written.
-        var resumesWrites: Bool
-        /// Whether this counts as the end of an outage.
-        var endsOutage: Bool
-        /// Whether a worker that was alive before is dead, and no outage explains it.
-        var hasLostWorker: Bool
-    }
-
-    enum Settling: Hashable, Sendable {
-        /// There is no outage to settle.
-        case nothing
-        case waiting(until: Instant)
-        case settled
-    }
-
-    /// The lease, under which sessions are written until its end; `nil` while the worker holds none or heartbeats fail.
-    private(set) var held: (incarnation: Incarnation, until: Timestamp)?
+public struct RedisState: Hashable, Sendable {
+    /// Who counts as dead.
+    public internal(set) var judgement: Judgement
     /// Whether there is a connection, as far as heartbeats show: the lease was not lost since, or they were refused.
-    private(set) var answersReads = false
-    private(set) var clock: RedisClock
+    public private(set) var answersReads = false
+    public private(set) var clock: RedisClock
+    /// Sessions are written until then: the end of the lease, less what clocks may differ.
+    private(set) var until = Timestamp(milliseconds: 0)
     /// The worker's name in `welcome`: that of its latest incarnation, also while Redis is away.
     private(set) var workerName: ByteString
-    private(set) var recovery = Recovery.starting(until: nil)
-    private(set) var weakerStates = WeakerStateSchedule()
-    /// The number of heartbeats that renewed the lease.
-    private(set) var heartbeatCount = 0
     /// The last reset of the events when the incarnation began.
     private(set) var eventReset: Int64 = 0
     private var lastHeartbeat: Instant?
-    private var leases = Leases()
-    private let lease: Duration
     private let heartbeat: Duration
 
-    /// - Parameter worker: the worker's name before it holds a lease.
-    init(worker: String, clock: RedisClock, _ settings: ShardSettings) {
+    /// - Parameters:
+    ///   - worker: the worker's name before it holds a lease.
+    ///   - clock: the estimate of Redis time before the first heartbeat.
+    package init(worker: String, lease: Duration, heartbeat: Duration, clock: RedisClock = .unknown) {
         workerName = ByteString(worker)
         self.clock = clock
-        (lease, heartbeat) = (settings.lease, settings.heartbeat)
+        self.heartbeat = heartbeat
+        judgement = Judgement(lease: lease)
     }
 
-    /// The incarnation under which sessions are written; `nil` while nothing can be written.
-    var incarnation: Incarnation? { held?.incarnation }
+    /// The incarnation under which sessions are written; `nil` while nothing can be written, since the worker holds no lease
+    /// or its heartbeats fail.
+    public var incarnation: Incarnation? { judgement.own }
 
     /// Whether the worker holds a lease and its heartbeats succeed.
-    var takesWrites: Bool { held != nil }
+    public var takesWrites: Bool { incarnation != nil }
 
-    /// The last outage, until it is settled.
-    var outage: Outage? { recovery.outage }
-
-    /// Whether a dead worker was not swept yet; see ``Leases/leavesUnswept``.
-    var leavesUnswept: Bool { leases.leavesUnswept }
+    /// Whether there is a connection and heartbeats fail: most often, Redis answers reads and refuses writes.
+    public var refusesWrites: Bool { answersReads && !takesWrites }
 
     /// Returns the current Redis time, estimated from the last heartbeat.
-    func time(at now: Instant) -> Timestamp { clock.time(at: now) }
+    public func time(at now: Instant) -> Timestamp { clock.time(at: now) }
 
-    /// Returns the worker's own incarnation and those that need not be looked up after a read; see
-    /// ``Shard/known(at:)``.
-    func known(at now: Instant) -> KnownWorkers {
-        let living = heartbeatsSucceed(at: now) ? leases.living(at: time(at: now)) : leases.living
-        return KnownWorkers(own: incarnation, living: living)
+    /// Returns who need not be looked up after a read that starts now; see ``Judgement/known(at:)``.
+    public func known(at now: Instant) -> KnownWorkers {
+        let isRecent = lastHeartbeat.map { now - $0 <= heartbeat * 2 } ?? false
+        return judgement.known(at: isRecent ? time(at: now) : nil)
     }
 
-    /// Whether the last heartbeat is recent enough to rule out a gap that may affect other workers too.
-    private func heartbeatsSucceed(at now: Instant) -> Bool {
-        lastHeartbeat.map { now - $0 <= heartbeat * 2 } ?? false
+    /// Returns the time from one heartbeat to the next. The last one of an outage comes when the others have had their time.
+    func pause(at now: Instant) -> Duration {
+        guard judgement.isSettling, let rest = judgement.rest(at: now), rest > .zero else { return heartbeat }
+        return min(heartbeat, rest)
     }
 
     // MARK: Events
 
-    /// Handles a new incarnation.
+    /// Handles a new incarnation, before which Redis may have been away.
     ///
     /// - Returns: the last heartbeat before it, by Redis time.
-    mutating func incarnationBegan(
+    @discardableResult
+    package mutating func began(
         _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
         at now: Instant
     ) -> Timestamp? {
         // Uses the earlier of the old clock and the new one, which may have been set back together with the leases.
         let lastBeat = lastHeartbeat.map { min(time(at: $0), clock.time(at: $0)) }
-        let former = Incarnation(name: workerName)
-        held = (incarnation, until)
-        answersReads = true
         workerName = incarnation.name
-        self.clock = clock
         eventReset = snapshot.reset
-        lastHeartbeat = now
-        _ = leases.read(snapshot)
-        if isFirst {
-            weakerStates.completed(under: incarnation)
-            recovery.firstLeaseBegan(knowsFrom: now + RecoveryDelay.judging(lease: lease))
-        } else {
-            outageOccurred(since: lastBeat, at: now)
-            weakerStates.incarnationBegan(after: former, snapshot, clock: clock, at: now)
-        }
+        if isFirst { judgement.started(at: now) } else { judgement.outageOccurred(at: now) }
+        heartbeatSucceeded(of: incarnation, snapshot, until: until, clock: clock, at: now)
         return lastBeat
     }
 
     /// Handles a heartbeat that renewed the lease.
-    mutating func leaseRenewed(
-        of incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool,
+    ///
+    /// - Parameter afterGap: whether others may have been unable to renew theirs. That counts as the end of an outage, as
+    ///   does the first success after failed heartbeats.
+    package mutating func renewed(
+        _ incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool,
         at now: Instant
-    ) -> Renewal {
-        self.clock = clock
-        let resumesWrites = held == nil
-        held = (incarnation, until)
-        heartbeatCount += 1
-        lastHeartbeat = now
-        let endsOutage = afterGap || resumesWrites
-        if endsOutage { outageOccurred(at: now) }
-        let hasLostWorker = leases.read(snapshot) && outage == nil
-        return Renewal(resumesWrites: resumesWrites, endsOutage: endsOutage, hasLostWorker: hasLostWorker)
+    ) {
+        if afterGap || !takesWrites { judgement.outageOccurred(at: now) }
+        heartbeatSucceeded(of: incarnation, snapshot, until: until, clock: clock, at: now)
     }
 
-    /// Handles that Redis is unreachable or the lease may be lost.
-    mutating func lost() {
-        held = nil
+    private mutating func heartbeatSucceeded(
+        of incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, at now: Instant
+    ) {
+        (self.until, self.clock, answersReads, lastHeartbeat) = (until, clock, true, now)
+        judgement.own = incarnation
+        judgement.read(snapshot)
+        judgement.heartbeatSucceeded(at: now)
+    }
+
+    /// Handles that Redis is unreachable or the lease may be lost: nothing can be read or written.
+    package mutating func lost() {
+        judgement.own = nil
         answersReads = false
     }
 
     /// Handles that two heartbeats in a row have failed. That is the beginning of an outage: other workers may be unable to
-    /// renew their leases as well.
-    ///
-    /// - Returns: whether it is news, and whether Redis was away until now.
-    mutating func heartbeatsFail(at now: Instant) -> (isNew: Bool, wasAway: Bool) {
-        let (isNew, wasAway) = (held != nil || !answersReads, !answersReads)
-        held = nil
+    /// renew their leases as well. Nothing is written until one succeeds; reads go on.
+    package mutating func heartbeatsFail(at now: Instant) {
+        if takesWrites || !answersReads { judgement.outageOccurred(at: now) }
+        judgement.own = nil
         answersReads = true
-        if isNew { outageOccurred(since: lastHeartbeat.map { time(at: $0) }, at: now) }
-        return (isNew, wasAway)
-    }
-
-    /// Ends the outage once all workers have had time to write their sessions again. While heartbeats fail, other
-    /// workers may be unable to write as well, so this waits for the next one.
-    mutating func settlingDue(at now: Instant) -> Settling {
-        guard let outage else { return .nothing }
-        guard now >= outage.settles, heartbeatsSucceed(at: now) else {
-            return .waiting(until: max(outage.settles, now + heartbeat))
-        }
-        recovery.outageSettled()
-        return .settled
-    }
-
-    /// Handles that all weaker states and removals were written.
-    mutating func weakerStatesWritten() {
-        if let incarnation { weakerStates.completed(under: incarnation) }
-    }
-
-    private mutating func outageOccurred(since lastBeat: Timestamp? = nil, at now: Instant) {
-        recovery.outageOccurred(settles: now + RecoveryDelay.judging(lease: lease), lastBeat: lastBeat)
     }
 }
 
-// MARK: Outages
-
-// Whether Redis may still lack what an outage, of Redis or of this worker, has lost. Until all workers have had time to
-// write their sessions again, a missing record and an expired lease prove nothing.
-
-/// What a worker knows about the last outage.
-enum Recovery: Sendable {
-    /// The worker has just started. Until this moment, it does not know whether there was an outage before; `nil`
-    /// before its first lease.
-    case starting(until: Instant?)
-    /// Other workers may still have to write their sessions again. Observers keep what they saw before the outage,
-    /// except for newer records.
-    case settling(Outage)
-    case settled
-
-    var outage: Outage? {
-        if case .settling(let outage) = self { outage } else { nil }
-    }
-
-    /// Returns the time until all is settled; `nil` if it is.
-    func rest(at now: Instant) -> Duration? {
-        switch self {
-        case .starting(let until): until.flatMap { $0 > now ? $0 - now : nil }
-        case .settling(let outage): max(.zero, outage.settles - now)
-        case .settled: nil
-        }
-    }
-
-    /// Handles the worker's first lease.
-    mutating func firstLeaseBegan(knowsFrom: Instant) {
-        switch self {
-        case .starting, .settled:
-            self = .starting(until: knowsFrom)
-        case .settling(var outage):
-            // Redis refused writes when the worker started.
-            outage.startingUntil = knowsFrom
-            self = .settling(outage)
-        }
-    }
-
-    /// Handles an outage.
-    ///
-    /// - Parameter lastBeat: see ``Outage/lastBeat``.
-    mutating func outageOccurred(settles: Instant, lastBeat: Timestamp?) {
-        switch self {
-        case .starting(let until):
-            self = .settling(Outage(settles: settles, lastBeat: lastBeat, startingUntil: until))
-        case .settling(let former):
-            // The last heartbeat before the earlier outage counts: which incarnations survived it is still unknown.
-            let first = [former.lastBeat, lastBeat].compactMap { $0 }.min()
-            self = .settling(Outage(settles: settles, lastBeat: first, startingUntil: former.startingUntil))
-        case .settled:
-            self = .settling(Outage(settles: settles, lastBeat: lastBeat))
-        }
-    }
-
-    /// Handles that all workers have had time to write their sessions again.
-    mutating func outageSettled() {
-        guard case .settling(let outage) = self else { return }
-        self = outage.startingUntil.map { .starting(until: $0) } ?? .settled
-    }
-}
-
-/// An outage that is not settled.
-struct Outage: Hashable, Sendable {
-    /// When all workers have had time to restore what Redis may have lost.
-    var settles: Instant
-    /// The last heartbeat before the outage, by Redis time; `nil` if this worker kept its lease.
-    var lastBeat: Timestamp?
-    /// The moment of ``Recovery/starting(until:)``, to which the worker returns.
-    var startingUntil: Instant?
-
-    /// Whether a lease expired before the outage. A lease that expired during the outage proves nothing, since every
-    /// worker's may have.
-    func hadPassed(_ standing: WorkerStanding) -> Bool {
-        guard let end = standing.leaseEnd else { return false }
-        return lastBeat.map { end < $0 } ?? true
-    }
-}
+// MARK: Delays
 
 // How long a worker waits after an outage, of Redis or its own, before it writes weaker states and before it treats
 // other workers as gone.
@@ -252,40 +125,4 @@ package enum RecoveryDelay {
     /// How long a worker waits before it judges incarnations that have shown no sign of life: one lease, but long
     /// enough for other workers to write their weaker states even if they recovered slightly later.
     static func judging(lease: Duration) -> Duration { max(lease, weakerStates * 2) }
-}
-
-// MARK: The leases of all workers
-
-// Which workers are alive, as of the last heartbeat. Readers use this to ignore the devices of dead incarnations.
-
-/// The leases of all workers, as this worker's last heartbeat read them.
-struct Leases: Hashable, Sendable {
-    private(set) var living: Set<Incarnation> = []
-    private var ends: [Incarnation: Timestamp] = [:]
-    /// The earliest end of the leases that had not expired.
-    private var firstEnd: Timestamp?
-    /// Whether some incarnation's lease had expired and the incarnation was not swept yet. Its devices still count in
-    /// the presence that other workers publish.
-    private(set) var leavesUnswept = false
-
-    /// Stores what a heartbeat read.
-    ///
-    /// - Returns: whether an incarnation that was alive before is now dead.
-    mutating func read(_ snapshot: LeaseSnapshot) -> Bool {
-        let before = living
-        living = snapshot.living
-        ends = snapshot.leases
-        firstEnd = living.compactMap { ends[$0] }.min()
-        leavesUnswept = living.count < snapshot.leases.count
-        return !before.isSubset(of: living)
-    }
-
-    /// Returns the incarnations whose lease, as last read, has not expired at `time`.
-    ///
-    /// Callers look up every other incarnation before they judge it. Since the last heartbeat it may have started or
-    /// renewed its lease, or may have been swept and removed.
-    func living(at time: Timestamp) -> Set<Incarnation> {
-        guard let firstEnd, firstEnd < time else { return living }
-        return living.filter { incarnation in ends[incarnation].map { $0 >= time } ?? false }
-    }
 }

@@ -53,15 +53,15 @@ public struct Explanation: Hashable, Sendable {
 extension Shard {
     /// Explains the presence that readers see of a user.
     public func explanation(of report: UserReport, at now: Instant) -> Explanation {
-        let standings = known(at: now).judged(report.workers.standings)
+        let standings = redis.known(at: now).judged(report.workers.standings)
         let reading = reading(of: report.record, standings)
         let devices = report.record.devices.map { device, record in
             let worker = report.workers.workers.first { $0.incarnation == record.incarnation }
             return Explanation.Device(
                 device: device, record: record,
                 standing: .init(
-                    record, isMasked: reading.masked.contains(record.incarnation),
-                    hasPassed: standings[record.incarnation]?.isDead == true),
+                    record, isDead: standings[record.incarnation]?.isDead == true,
+                    isSettling: redis.judgement.isSettling),
                 worker: worker ?? WorkerReport(incarnation: record.incarnation, leaseEnd: nil))
         }
         let sorted = devices.sorted {
@@ -83,9 +83,9 @@ extension Explanation.Standing {
         }
     }
 
-    fileprivate init(_ record: DeviceRecord, isMasked: Bool, hasPassed: Bool) {
+    fileprivate init(_ record: DeviceRecord, isDead: Bool, isSettling: Bool) {
         self =
-            if record.state == nil { .gone } else if isMasked { .ownerDead } else if hasPassed { .unsettled } else {
+            if record.state == nil { .gone } else if isDead { isSettling ? .unsettled : .ownerDead } else {
                 record.lost == nil ? .connected : .inGrace
             }
     }

@@ -20,14 +20,9 @@ final class Watch: Numbered {
         var version: Int64
         /// Whether Redis had a record. A published change always comes from one.
         var isStored: Bool
-    }
-
-    /// The presence derived from a record.
-    struct Reading: Hashable, Sendable {
-        var known: Known
-        /// Dead incarnations whose devices do not count.
-        var masked: Set<Incarnation> = []
-        var presence: Presence { known.presence }
+        /// Whether the record has devices of dead workers, which do not count. Published presence includes them until they
+        /// are swept.
+        var isMasked = false
     }
 
     /// When a user is read again after a read.
@@ -59,8 +54,6 @@ final class Watch: Numbered {
     private var readsUnderWay: Int32 = 0
     /// Whether an authoritative read starts once no other is in flight.
     private var awaitsReads = false
-    /// The heartbeat count when a read first found no record although one was known; `nil` if the last read found one.
-    private var missingSince: Int32?
 
     private var known: Known? {
         willSet {
@@ -70,9 +63,6 @@ final class Watch: Numbered {
         }
     }
     private var hasShown = Shown.nothing
-    /// Incarnations whose devices did not count in the last reading, because they are dead. Published presence includes
-    /// those devices until they are swept.
-    private var masked: Set<Incarnation> = []
     /// When changes are shown.
     private var newsPace = ChangePace()
 
@@ -132,10 +122,12 @@ final class Watch: Numbered {
     ///   until they are swept, so any status but offline may come from those devices alone.
     func changed(_ change: PresenceChange, _ redis: RedisState, at now: Instant) -> Bool {
         heard()
-        let mayCountDead = !masked.isEmpty || redis.leavesUnswept && redis.outage == nil
-        guard !mayCountDead || change.presence.status == .offline else { return false }
+        let isMasked = known?.isMasked == true
+        guard !redis.judgement.mayCountDead(isMasked: isMasked) || change.presence.status == .offline else {
+            return false
+        }
         if known.map({ change.presence.isNewer(than: $0, at: redis.time(at: now)) }) ?? true {
-            known = Known(change, after: presence)
+            known = Known(change, after: known)
         }
         return true
     }
@@ -188,99 +180,60 @@ final class Watch: Numbered {
     ///
     /// - Returns: whether sessions that saw the user before may need an update, and the next read.
     func read(
-        _ record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool, _ redis: RedisState
+        _ record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool,
+        _ judgement: Judgement
     ) -> (isNews: Bool, next: NextRead) {
         guard phase != .subscribing else {
             if isAuthoritative { nextReadIsAuthoritative = true }
             return (false, readEnded() ? .now : .none)
         }
         var next = NextRead.none
-        let isRemoved = isRemoved(record, redis)
-        if missingSince != nil, !isRemoved { next = .withHeartbeat }
-        var counts = isRemoved
-        if !isRemoved, isAuthoritative, redis.outage == nil, missingSince == nil {
+        var counts = false
+        if isAuthoritative, !judgement.isSettling {
             // Such a read ignores versions, and a change that came during it may be newer.
             counts = !heardMeanwhile
             if heardMeanwhile { (nextReadIsAuthoritative, next) = (true, .now) }
         }
-        take(reading(of: record, standings, isAuthoritative: counts, redis))
+        known = reading(of: record, standings, isAuthoritative: counts, judgement)
         phase = .live
         if readEnded() { next = .now }
         return (shown != nil && shown != presence, next)
     }
 
-    /// Whether a known record was removed or has expired, rather than lost with all data. If Redis had lost all data,
-    /// it would not know this worker's lease either. A record that is still missing after the next heartbeat is
-    /// therefore gone.
-    private func isRemoved(_ record: PresenceRecord, _ redis: RedisState) -> Bool {
-        guard redis.outage == nil, !record.isStored, known?.isStored == true else {
-            missingSince = nil
-            return false
-        }
-        let now = Int32(clamping: redis.heartbeatCount)
-        let since = missingSince ?? now
-        missingSince = since
-        return since < now && !heardMeanwhile
-    }
-
-    private func take(_ reading: Reading) {
-        known = reading.known
-        masked = reading.masked
-    }
-
-    /// Takes the presence that answered a session's `get`, in any phase.
-    func got(_ reading: Reading) {
-        if known != nil { take(reading) }
+    /// Takes what answered a session's `get`, in any phase.
+    func got(_ reading: Known) {
+        if known != nil { known = reading }
     }
 
     // MARK: What a record says
 
-    /// Returns the presence to show of a user who is not watched.
+    /// Returns what to show of a user who is not watched. Until an outage has settled, nobody counts as dead.
     static func reading(
-        of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], _ redis: RedisState
-    ) -> Reading {
-        var dead = dead(in: record, standings)
-        if let outage = redis.outage { dead = dead.filter { outage.hadPassed($0.value) } }
-        return Reading(of: record, past: dead)
+        of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], _ judgement: Judgement
+    ) -> Known {
+        Known(record, past: judgement.counting(standings))
     }
 
-    /// Returns the presence to show after a record was read.
-    ///
-    /// After an outage, until all workers have had time to write their sessions again, only newer records change what
-    /// observers saw; and devices of incarnations that died during the outage still count, as those that did not count
-    /// before it stay ignored.
+    /// Returns what to show after a record was read: what it says, unless something newer is known. Until an outage has
+    /// settled, only a newer version is news.
     ///
     /// - Parameter isAuthoritative: whether the record counts whatever was known.
     func reading(
         of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool,
-        _ redis: RedisState
-    ) -> Reading {
-        guard !isAuthoritative else { return Reading(of: record, past: Self.dead(in: record, standings)) }
-        // After an outage, a missing record means nothing: it may have been read from a replaced primary while the user
-        // connected to the new one.
-        guard let known, redis.outage == nil || known.isStored else {
-            return Self.reading(of: record, standings, redis)
+        _ judgement: Judgement
+    ) -> Known {
+        let read = Self.reading(of: record, standings, judgement)
+        guard !isAuthoritative, let known else { return read }
+        // A missing record reads as a new one, and means nothing after an outage: Redis may have lost all data, or it was
+        // read from a replaced primary while the user connected to the new one.
+        let isNewer =
+            read.version > known.version || (judgement.isSettling ? !known.isStored : read.version == known.version)
+        guard isNewer, read.isStored || !known.isStored else {
+            var known = known
+            known.isMasked = known.isMasked || read.isMasked
+            return known
         }
-        var dead = Self.dead(in: record, standings)
-        if redis.outage != nil { dead = dead.filter { masked.contains($0.key) } }
-        var reading = Reading(of: record, past: dead)
-        if !isNewer(reading.known, than: known, isSettled: redis.outage == nil) { reading.known = known }
-        return reading
-    }
-
-    /// A missing record does not count as newer, although it reads as one: Redis may have lost all data.
-    private func isNewer(_ read: Known, than known: Known, isSettled: Bool) -> Bool {
-        guard read.isStored || !known.isStored else { return false }
-        return isSettled ? read.version >= known.version : read.version > known.version
-    }
-
-    /// Returns the incarnations, all dead, that a record names.
-    private static func dead(
-        in record: PresenceRecord, _ standings: [Incarnation: WorkerStanding]
-    ) -> [Incarnation: WorkerStanding] {
-        guard !standings.isEmpty else { return [:] }
-        let named = record.incarnations
-        return standings.filter { $0.value.isDead && named.contains($0.key) }
+        return read
     }
 
     // MARK: What watchers are shown
@@ -311,20 +264,20 @@ final class Watch: Numbered {
     }
 }
 
-extension Watch.Reading {
-    fileprivate init(of record: PresenceRecord, past dead: [Incarnation: WorkerStanding]) {
-        self.init(
-            known: .init(presence: record.presence(past: dead), version: record.version, isStored: record.isStored),
-            masked: Set(dead.keys))
-    }
-}
-
 extension Watch.Known {
-    /// - Parameter former: the presence shown until then. If the user was never seen, it stays as it is.
-    fileprivate init(_ change: PresenceChange, after former: Presence?) {
+    fileprivate init(_ record: PresenceRecord, past standings: [Incarnation: WorkerStanding]) {
+        let dead = standings.isEmpty ? [] : record.incarnations.filter { standings[$0]?.isDead == true }
+        self.init(
+            presence: record.presence(past: standings), version: record.version, isStored: record.isStored,
+            isMasked: !dead.isEmpty)
+    }
+
+    /// - Parameter former: what was known until then. If the user was never seen, that presence stays as it is.
+    fileprivate init(_ change: PresenceChange, after former: Self?) {
         var presence = change.visible
-        if presence.isNeverSeen, let former, former.isNeverSeen { presence = former }
-        self.init(presence: presence, version: change.presence.version, isStored: true)
+        if presence.isNeverSeen, let former, former.presence.isNeverSeen { presence = former.presence }
+        self.init(
+            presence: presence, version: change.presence.version, isStored: true, isMasked: former?.isMasked == true)
     }
 }
 

@@ -23,7 +23,8 @@ extension Shard {
         presenceReadFailed(snapshot.unread, isAuthoritative: isAuthoritative)
         for record in snapshot.records {
             guard let watch = watches[record.user] else { continue }
-            let (isNews, next) = watch.read(record, snapshot.standings, isAuthoritative: isAuthoritative, redis)
+            let (isNews, next) = watch.read(
+                record, snapshot.standings, isAuthoritative: isAuthoritative, redis.judgement)
             if isNews { fanOut.presence.insert(watch) }
             fanOut.becameKnown(to: watch.snapshotKnown())
             reads.insert(watch, next)
@@ -61,9 +62,9 @@ extension Shard {
     }
 
     /// Returns what to show of a user who was read, watched or not.
-    func reading(of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding]) -> Watch.Reading {
-        watches[record.user]?.reading(of: record, standings, isAuthoritative: false, redis)
-            ?? Watch.reading(of: record, standings, redis)
+    func reading(of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding]) -> Watch.Known {
+        watches[record.user]?.reading(of: record, standings, isAuthoritative: false, redis.judgement)
+            ?? Watch.reading(of: record, standings, redis.judgement)
     }
 
     /// Sweeps devices of dead incarnations that a read found, which sweepers may have missed.
@@ -178,7 +179,7 @@ extension Shard {
 
     /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.
     /// A later difference is then sent as a change, and no older state follows the answer.
-    private func got(_ reading: Watch.Reading, by session: Session, at now: Instant) -> Presence {
+    private func got(_ reading: Watch.Known, by session: Session, at now: Instant) -> Presence {
         guard let watch = watches[reading.presence.user] else { return reading.presence }
         watch.got(reading)
         sendChange(of: watch, at: now)

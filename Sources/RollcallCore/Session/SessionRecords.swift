@@ -93,7 +93,8 @@ extension Shard {
             forget(session)
             return
         }
-        guard let (incarnation, until) = redis.held else { return }
+        guard let incarnation = redis.incarnation else { return }
+        let until = redis.until
         if recorder.owesRemoval, recorder.state == nil, isBack(recorder.name) {
             // The next heartbeat tries again. By then the newer session is written and has taken the device over.
             repairs.retryLater(session)

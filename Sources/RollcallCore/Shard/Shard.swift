@@ -1,7 +1,7 @@
 // The decisions of one event loop of a worker. A shard does no I/O and reads no clock: it asks its store, tells its peers and
 // has its host wake it. So a test, or a simulation of many workers, can drive it exactly as a worker does.
 
-public import RollcallProtocol
+internal import RollcallProtocol
 
 /// Something that happens to a shard, at a moment.
 public typealias ShardEvent = (_ shard: Shard, _ now: Instant) -> Void
@@ -22,8 +22,6 @@ public final class Shard {
         case watch(Watch)
         case room(Room)
         case members(Room)
-        /// An outage may have settled; then everything is read again authoritatively.
-        case settling
         /// Weaker states may be written under the new incarnation.
         case weakerStates
     }
@@ -40,7 +38,9 @@ public final class Shard {
     private var deliveries = 0
 
     let settings: ShardSettings
-    var redis: RedisState
+    /// What the loop of the lease last published.
+    public internal(set) var redis: RedisState
+    var weakerStates = WeakerStateSchedule()
     var sessions: SessionTable
     /// The conversations that sessions have joined or are joining.
     var rooms = Directory<ConversationID, Room>()
@@ -60,12 +60,12 @@ public final class Shard {
     public init(
         settings: ShardSettings, worker: String, store: any PresenceStore,
         random: some RandomNumberGenerator & Sendable,
-        clock: RedisClock = RedisClock(time: Timestamp(milliseconds: 0), sent: Instant(nanoseconds: 0))
+        clock: RedisClock = .unknown
     ) {
         self.settings = settings
         directStore = store
         sessions = SessionTable(random: random)
-        redis = RedisState(worker: worker, clock: clock, settings)
+        redis = RedisState(worker: worker, lease: .zero, heartbeat: .zero, clock: clock)
         budgets = UserBudgets(settings.limits)
     }
 
@@ -78,29 +78,8 @@ public final class Shard {
     /// The number of sessions, including those in their grace period.
     public var sessionCount: Int { sessions.count }
 
-    /// Returns the time until every worker has had a chance to write again what Redis may have lost in the last outage,
-    /// or in one before this worker started; `nil` if all is settled. Until then, a session may exist without a record.
-    public func settles(at now: Instant) -> Duration? {
-        redis.recovery.rest(at: now)
-    }
-
-    /// Whether the worker holds a lease and its heartbeats succeed.
-    public var takesWrites: Bool { redis.takesWrites }
-
-    /// Whether Redis answers reads. It may refuse writes.
-    public var answersReads: Bool { redis.answersReads }
-
-    /// Returns the incarnations that need not be looked up after a read, and the worker's own.
-    ///
-    /// While heartbeats fail, all leases run out, although no worker may be dead. Until the next heartbeat reports the
-    /// gap, this returns the incarnations that the last heartbeat found alive.
-    public func known(at now: Instant) -> KnownWorkers { redis.known(at: now) }
-
     /// When ``timePassed(at:)`` next has something to do.
     public var nextDeadline: Instant? { timers.next }
-
-    /// Returns the current Redis time, estimated from the last heartbeat.
-    public func redisTime(at now: Instant) -> Timestamp { redis.time(at: now) }
 
     /// Handles elapsed time: does everything that is due.
     public func timePassed(at now: Instant) {
@@ -114,7 +93,6 @@ public final class Shard {
             case .watch(let watch): fanOut.presence.insert(watch)
             case .room(let room): roomDue(room, at: now)
             case .members(let room): fanOut.members.insert(room)
-            case .settling: settlingDue(at: now)
             case .weakerStates: writeWeakerStates(at: now)
             }
         }
@@ -196,7 +174,8 @@ extension Shard {
     }
 
     private func sendLists() {
-        guard !toList.isEmpty, let (incarnation, until) = redis.held else { return }
+        guard !toList.isEmpty, let incarnation = redis.incarnation else { return }
+        let until = redis.until
         let sessions = toList
         toList = []
         directStore.list(sessions.map(\.name), of: incarnation, until: until) { [self] reply in

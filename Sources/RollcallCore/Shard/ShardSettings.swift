@@ -22,8 +22,6 @@ public struct ShardSettings: Hashable, Sendable {
     public var hello = Duration.seconds(20)
     /// The interval of pings to each connection. Here it is only sent to clients; the edge sends the pings.
     public var ping = Duration.seconds(10)
-    public var lease = Duration.seconds(5)
-    public var heartbeat = Duration.seconds(1)
     /// Whether records are spread over several servers, each of which can lose its data alone.
     public var isSpread = false
     /// `conversations.default`: what sessions may join whose token does not say it.

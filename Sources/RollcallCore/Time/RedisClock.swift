@@ -16,6 +16,9 @@ public struct RedisClock: Hashable, Sendable {
         at = sent
     }
 
+    /// Before the first reply.
+    public static let unknown = RedisClock(time: Timestamp(milliseconds: 0), sent: Instant(nanoseconds: 0))
+
     /// Returns the clock after another reply, to a request sent at `sent`.
     ///
     /// After a slow round trip, the new estimate may be far ahead. Neither estimate is behind, so the earlier one is

@@ -116,7 +116,7 @@ final class LeaseDriver {
     }
 
     private func beatLater() {
-        let interval = TimeAmount.nanoseconds(coordinator.pause.milliseconds * 1_000_000)
+        let interval = TimeAmount(coordinator.pause(at: driver.now))
         nextBeat = driver.eventLoop.assumeIsolated().scheduleTask(in: interval) { [weak self] in
             self?.beat()
             self?.gatherFigures()
@@ -303,10 +303,7 @@ final class LeaseDriver {
 
     private func noted(_ news: LeaseNews) {
         let before = refusesWrites
-        switch news {
-        case .heartbeatsFail: refusesWrites = true
-        case .began, .renewed, .lost: refusesWrites = false
-        }
+        refusesWrites = news.redis.refusesWrites
         guard refusesWrites != before else { return }
         if refusesWrites {
             logger.warning("Redis refuses writes", metadata: ["reason": "\(refusal.map { "\($0)" } ?? "")"])

@@ -78,9 +78,9 @@ package final class Node: Sendable {
     /// Whether, as far as the worker knows, Redis is available and holds its lease.
     package var holdsLease: Bool { state.withLockedValue { $0.holdsLease } }
 
-    private var isRedisAway: Bool { state.withLockedValue { $0.redis == .away } }
+    private var isRedisAway: Bool { state.withLockedValue { $0.redis?.answersReads != true } }
 
-    package var refusesWrites: Bool { state.withLockedValue { $0.redis == .refusesWrites } }
+    package var refusesWrites: Bool { state.withLockedValue { $0.redis?.refusesWrites == true } }
 
     /// Connects to Redis and acquires a lease.
     ///
@@ -146,16 +146,13 @@ package final class Node: Sendable {
     }
 
     private func tell(_ news: LeaseNews) {
-        switch news {
-        case .began(let incarnation, _, _, _, _): state.withLockedValue { $0.began(incarnation, at: .now) }
-        case .renewed: state.withLockedValue { $0.renewed(at: .now) }
-        case .heartbeatsFail: state.withLockedValue { $0.heartbeatsFail() }
-        case .lost: state.withLockedValue { $0.lost() }
-        }
+        state.withLockedValue { $0.told(news, at: .now) }
         for shard in shards.withLockedValue({ $0 }) {
             shard.eventLoop.execute { shard.value.told(news) }
         }
-        if case .renewed(let incarnation, let snapshot, _, _, _) = news { look(for: incarnation, in: snapshot) }
+        if case .renewed(let redis, let snapshot) = news, let incarnation = redis.incarnation {
+            look(for: incarnation, in: snapshot)
+        }
         guard case .began = news else { return }
         started.withLockedValue { $0 }?.succeed()
     }

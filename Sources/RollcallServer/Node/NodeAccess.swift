@@ -59,7 +59,7 @@ public struct Unavailable: Error, Hashable, Sendable {
 
 extension Node: NodeAccess {
     package func presence(of users: [UserID]) async throws -> [Presence] {
-        let known = try await first { $0.shard.known(at: $0.now) }
+        let known = try await first { $0.shard.redis.known(at: $0.now) }
         let snapshot = try await ask { store, reply in store.presence(of: users, known: known, reply: reply) }
         let presences = try await first { $0.presences(in: snapshot) }
         guard snapshot.unread.isEmpty else { throw Unavailable() }
@@ -145,7 +145,7 @@ extension Node {
 
     /// By the worker's estimate.
     package func redisTime() async throws -> Timestamp {
-        try await first { $0.shard.redisTime(at: $0.now) }
+        try await first { $0.shard.redis.time(at: $0.now) }
     }
 
     /// How long a caller waits who wants to know whether to push.
@@ -164,7 +164,7 @@ extension Node {
         // Names no worker as alive: each device is needed, and not only a count of them.
         let (known, time) = try await first { driver in
             let shard = driver.shard
-            return (KnownWorkers(own: shard.known(at: driver.now).own), shard.redisTime(at: driver.now))
+            return (KnownWorkers(own: shard.redis.incarnation), shard.redis.time(at: driver.now))
         }
         let snapshot = try await ask { store, reply in store.presence(of: users, known: known, reply: reply) }
         let found = Dictionary(

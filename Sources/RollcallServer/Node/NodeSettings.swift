@@ -41,8 +41,6 @@ package struct NodeSettings: Sendable {
         shard.grace = configuration.presence.grace
         shard.hello = configuration.limits.hello
         shard.ping = configuration.edge.ping
-        shard.lease = configuration.worker.lease
-        shard.heartbeat = configuration.worker.heartbeat
         shard.join = configuration.isOpenByDefault ? .all : .none
         shard.limits = ServerMessage.Limits(
             watchedUsers: configuration.limits.watchedUsers,

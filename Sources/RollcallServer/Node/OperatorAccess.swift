@@ -132,11 +132,13 @@ extension Node: OperatorAccess {
     /// After an outage, which a worker that has just started may have missed, sessions may exist that no record names.
     /// Such a session would write again what is erased now.
     private func demandThatAllIsKnown() async throws {
-        if let rest = try await first({ $0.shard.settles(at: $0.now) }) { throw Unsettled(retryAfter: rest) }
+        if let rest = try await first({ $0.shard.redis.judgement.rest(at: $0.now) }) {
+            throw Unsettled(retryAfter: rest)
+        }
     }
 
     private func report(on user: UserID) async throws -> UserReport {
-        let own = try await first { $0.shard.known(at: $0.now).own }
+        let own = try await first { $0.shard.redis.incarnation }
         return try await ask { store, reply in store.report(on: user, own: own, reply: reply) }
     }
 
@@ -201,7 +203,7 @@ extension Node {
         var redis = try await redis()
         let told = try await workersIfTold()
         redis.isUp = redis.isUp && told != nil
-        let time = try await first { $0.shard.redisTime(at: $0.now) }
+        let time = try await first { $0.shard.redis.time(at: $0.now) }
         let conversations = try await fromEachShard { $0.shard.busiest(Self.busiest, at: $0.now) }
         return LiveReport(
             own: incarnation, isReady: isReady, redis: redis,

@@ -2,21 +2,15 @@
 // and new ones are accepted. All workers are affected equally, so a load balancer that removed them would refuse every
 // client.
 
+internal import RollcallCore
 internal import RollcallProtocol
-
-/// The state of Redis for a worker.
-enum RedisState: Sendable {
-    /// Redis cannot be reached, or has not granted a new lease yet.
-    case away
-    /// There is a connection, and heartbeats fail: most often, Redis answers reads and refuses writes.
-    case refusesWrites
-    case holdsLease
-}
 
 /// The worker's readiness.
 struct Readiness: Sendable {
+    /// The latest incarnation, also while Redis is away.
     private(set) var incarnation: Incarnation?
-    private(set) var redis = RedisState.away
+    /// What is known of Redis; `nil` before the first heartbeat.
+    private(set) var redis: RedisState?
     /// Whether the worker is stopping. A lease acquired after that does not change it.
     private(set) var isLeaving = false
     private var heard: ContinuousClock.Instant?
@@ -31,27 +25,17 @@ struct Readiness: Sendable {
         self.patience = patience
     }
 
-    mutating func began(_ incarnation: Incarnation, at now: ContinuousClock.Instant) {
-        self.incarnation = incarnation
-        redis = .holdsLease
-        heard = now
-    }
-
-    mutating func renewed(at now: ContinuousClock.Instant) {
-        if redis == .refusesWrites { redis = .holdsLease }
-        heard = now
-    }
-
-    mutating func heartbeatsFail() {
-        redis = .refusesWrites
-    }
-
-    mutating func lost() {
-        redis = .away
+    mutating func told(_ news: LeaseNews, at now: ContinuousClock.Instant) {
+        redis = news.redis
+        incarnation = news.redis.incarnation ?? incarnation
+        switch news {
+        case .began, .renewed: heard = now
+        case .heartbeatsFail, .lost: break
+        }
     }
 
     /// Whether Redis accepts writes and holds a lease of the worker.
-    var holdsLease: Bool { redis == .holdsLease }
+    var holdsLease: Bool { redis?.takesWrites == true }
 
     mutating func left() {
         isLeaving = true

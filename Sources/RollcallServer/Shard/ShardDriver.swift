@@ -147,18 +147,19 @@ extension ShardDriver: Host {
 
 extension ShardDriver {
     func told(_ news: LeaseNews) {
-        if case .began(let incarnation, _, _, _, _) = news { hear(incarnation) }
+        if case .began(let redis, _, _) = news, let incarnation = redis.incarnation { hear(incarnation) }
         shard.after { $0.told(news, at: $1) }
-        guard case .renewed(let incarnation, let snapshot, _, _, _) = news, !commands.isSpread,
+        guard case .renewed(let redis, let snapshot) = news, !commands.isSpread, let incarnation = redis.incarnation,
             split?.incarnation == incarnation, let end = snapshot.leases[incarnation]
         else { return }
-        redis.store.look(for: incarnation, until: end) { [weak self] isFound in
+        self.redis.store.look(for: incarnation, until: end) { [weak self] isFound in
             guard self?.split?.incarnation == incarnation, self?.split?.leaseRead(isFound: isFound) == true else {
                 return
             }
             self?.onSplit?("a connection for commands does not see the worker's lease")
         }
-        guard subscriber.isConfirmed(redis.store.names.channel(of: .worker(incarnation))), split?.beginPing() == true
+        guard subscriber.isConfirmed(self.redis.store.names.channel(of: .worker(incarnation))),
+            split?.beginPing() == true
         else {
             return
         }

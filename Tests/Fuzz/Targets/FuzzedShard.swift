@@ -20,6 +20,7 @@ final class FuzzedShard {
     fileprivate var connected: [Session] = []
     private var stalled: Set<Session> = []
     fileprivate var awaitDrain: [Session] = []
+    private var state = RedisState(worker: "w", lease: .seconds(5), heartbeat: .seconds(1))
     private var incarnations = 0
     private var incarnation: Incarnation?
 
@@ -205,9 +206,8 @@ extension FuzzedShard {
         let snapshot = redis.heartbeat(.renew(incarnation), lease: .seconds(5))
         guard snapshot.held else { return redisReturns() }
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
-        event {
-            $0.leaseRenewed(of: incarnation, snapshot, until: until, clock: clock, afterGap: false, at: $1)
-        }
+        state.renewed(incarnation, snapshot, until: until, clock: clock, afterGap: false, at: now)
+        event { [state] in $0.told(.renewed(state, snapshot), at: $1) }
     }
 
     func redisReturns() {
@@ -217,12 +217,14 @@ extension FuzzedShard {
         let snapshot = redis.heartbeat(.begin(new), lease: .seconds(5))
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
         let isFirst = incarnations == 1
-        event { $0.incarnationBegan(new, isFirst: isFirst, snapshot, until: until, clock: clock, at: $1) }
+        let lastBeat = state.began(new, isFirst: isFirst, snapshot, until: until, clock: clock, at: now)
+        event { [state] in $0.told(.began(state, snapshot, lastBeat: lastBeat), at: $1) }
     }
 
     func redisGoes() {
         incarnation = nil
-        event { $0.redisLost(at: $1) }
+        state.lost()
+        event { [state] in $0.told(.lost(state), at: $1) }
         subscriberGoes()
         while !asked.isEmpty { fail() }
     }

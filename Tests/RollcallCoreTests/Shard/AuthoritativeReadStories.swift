@@ -22,6 +22,7 @@ import Testing
         let before = stage.redisCost.lookups
         // The outage settles.
         stage.pass(.milliseconds(200), answering: false)
+        stage.heartbeat()
         #expect(stage.asked.count == 1)
         for state in [DeviceState.idle, .background] {
             stage.say(.state(state), on: alice)

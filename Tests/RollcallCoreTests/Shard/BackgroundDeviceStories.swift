@@ -24,7 +24,7 @@ import Testing
 
     /// What carol, who has not looked before, is shown of a user, by each way to look.
     private func shown(_ user: UserID, to carol: Session, _ stage: Stage) -> [Presence] {
-        let read = stage.redis.presence(of: [user], known: stage.shard.known(at: stage.now))
+        let read = stage.redis.presence(of: [user], known: stage.shard.redis.known(at: stage.now))
         let overHTTP = stage.shard.presences(in: read)
         stage.say(.get([user]), id: "g", on: carol)
         stage.say(.watch([user]), on: carol)

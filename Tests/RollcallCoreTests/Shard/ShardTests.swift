@@ -32,10 +32,9 @@ private final class IdleHost: Host {
     func begin() {
         let snapshot = LeaseSnapshot(held: true, time: Timestamp(milliseconds: 1000), leases: [:])
         let clock = RedisClock(time: snapshot.time, sent: now)
-        let news = LeaseNews.began(
-            Incarnation(name: "w1.a"), isFirst: true, snapshot, until: snapshot.time.advanced(by: .seconds(4)),
-            clock: clock)
-        shard.after { $0.told(news, at: $1) }
+        var redis = RedisState(worker: "w1", lease: .seconds(5), heartbeat: .seconds(1))
+        redis.began(w1, isFirst: true, snapshot, until: snapshot.time.advanced(by: .seconds(4)), clock: clock, at: now)
+        shard.after { [redis] in $0.told(.began(redis, snapshot, lastBeat: nil), at: $1) }
     }
 }
 

@@ -66,9 +66,7 @@ import Testing
 
     @Test("with a lease of one second, an idle user does not go offline because of the delay")
     func shortLease() {
-        var settings = ShardSettings.uncoalesced
-        settings.lease = .seconds(1)
-        let stage = Stage(settings)
+        let stage = Stage(lease: .seconds(1))
         let (bob, _) = (stage.enter("bob"), stage.enter("alice", state: .idle))
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()

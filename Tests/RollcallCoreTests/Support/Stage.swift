@@ -56,10 +56,14 @@ final class Stage {
 
     private var isTickToEnd = false
     private var incarnations = 0
-    private let lease = Duration.seconds(5)
+    private let lease: Duration
+    /// What the loop of the lease knows.
+    private var state: RedisState
 
     /// - Parameter settings: by default the configuration's, but every change is written and told at once.
-    init(_ settings: ShardSettings = .uncoalesced, redisIsThere: Bool = true) {
+    init(_ settings: ShardSettings = .uncoalesced, lease: Duration = .seconds(5), redisIsThere: Bool = true) {
+        self.lease = lease
+        state = RedisState(worker: "w1", lease: lease, heartbeat: lease / 5)
         shard = Shard(settings: settings, worker: "w1", store: store, random: SeededGenerator(seed: 1))
         shard.host = self
         store.onAsked = { [unowned self] in count($0) }
@@ -146,15 +150,15 @@ final class Stage {
     /// Redis answering at once.
     func pass(_ duration: Duration, answering: Bool = true) {
         let end = now + duration
-        var beat = now + .seconds(1)
+        var beat = now + state.pause(at: now)
         while true {
             let next = [shard.nextDeadline, beat].compactMap { $0 }.min() ?? end
             guard next <= end else { break }
             go(to: max(next, now))
             event { $0.timePassed(at: $1) }
             if next == beat {
-                beat = beat + .seconds(1)
                 if answering { heartbeat() }
+                beat = now + state.pause(at: now)
             }
             if answering { settle() }
         }
@@ -174,15 +178,23 @@ final class Stage {
         let new = Incarnation(name: ByteString("w1.\(incarnations)"))
         let isFirst = incarnations == 1
         incarnation = new
-        let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
         let snapshot = leases
-        tell(.began(new, isFirst: isFirst, snapshot, until: until, clock: clock))
+        let lastBeat = state.began(new, isFirst: isFirst, snapshot, until: until, clock: clock, at: now)
+        tell(.began(state, snapshot, lastBeat: lastBeat))
     }
+
+    private var until: Timestamp { redis.time.advanced(by: lease - LeaseKeeper.clockTolerance) }
+    private var clock: RedisClock { RedisClock(time: redis.time, sent: now) }
 
     /// Redis refuses writes from now on; two heartbeats have told.
     func redisRefusesWrites() {
         refusesWrites = true
-        tell(.heartbeatsFail)
+        heartbeatsFail()
+    }
+
+    func heartbeatsFail() {
+        state.heartbeatsFail(at: now)
+        tell(.heartbeatsFail(state))
     }
 
     /// Redis takes writes again.
@@ -191,7 +203,7 @@ final class Stage {
     func redisTakesWrites(leaseStands: Bool) {
         refusesWrites = false
         if leaseStands { return heartbeat(afterGap: true) }
-        tell(.lost)
+        loseLease()
         redisReturns()
     }
 
@@ -199,12 +211,17 @@ final class Stage {
         event { $0.told(news, at: $1) }
     }
 
+    private func loseLease() {
+        state.lost()
+        tell(.lost(state))
+    }
+
     func forgetWrites() { writes = [:] }
 
     /// Redis goes: what was asked fails, the channels are lost.
     func redisGoes() {
         incarnation = nil
-        tell(.lost)
+        loseLease()
         subscriberGoes()
         failAll()
     }
@@ -227,10 +244,10 @@ final class Stage {
 
     func heartbeat(afterGap: Bool = false) {
         guard let incarnation else { return }
-        guard !refusesWrites else { return tell(.heartbeatsFail) }
+        guard !refusesWrites else { return heartbeatsFail() }
         let snapshot = leases
-        let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
-        tell(.renewed(incarnation, snapshot, until: until, clock: clock, afterGap: afterGap))
+        state.renewed(incarnation, snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
+        tell(.renewed(state, snapshot))
     }
 
     /// Every lease as Redis has it.

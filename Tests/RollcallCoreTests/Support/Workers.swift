@@ -11,6 +11,7 @@ final class Workers {
         let incarnation: Incarnation
         let shard: Shard
         let store = TwinStore()
+        var redis = RedisState(worker: "w", lease: .seconds(5), heartbeat: .seconds(1))
         var answers: [() -> Void] = []
         var heard: [ShardEvent] = []
         var topics: Set<Topic> = []
@@ -169,12 +170,14 @@ final class Workers {
         let snapshot = redis.heartbeat(beat, lease: .seconds(5))
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
         let own = worker.incarnation
-        let news: LeaseNews =
-            if case .begin = beat {
-                .began(own, isFirst: true, snapshot, until: until, clock: clock)
-            } else {
-                .renewed(own, snapshot, until: until, clock: clock, afterGap: false)
-            }
+        let news: LeaseNews
+        if case .begin = beat {
+            worker.redis.began(own, isFirst: true, snapshot, until: until, clock: clock, at: now)
+            news = .began(worker.redis, snapshot, lastBeat: nil)
+        } else {
+            worker.redis.renewed(own, snapshot, until: until, clock: clock, afterGap: false, at: now)
+            news = .renewed(worker.redis, snapshot)
+        }
         worker.after { $0.told(news, at: $1) }
     }
 

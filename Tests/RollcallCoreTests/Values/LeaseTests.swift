@@ -9,19 +9,6 @@ import Testing
         LeaseSnapshot(held: held, time: redis(time), leases: leases)
     }
 
-    @Test("a worker dies once, when its lease expires or when it is deleted")
-    func leases() {
-        var leases = Leases()
-        #expect(leases.read(snapshot(true, 0, [w1: redis(5), w2: redis(5)])) == false)
-        #expect(leases.living(at: redis(5)) == [w1, w2] && !leases.leavesUnswept)
-        #expect(leases.living(at: redis(6)).isEmpty, "unless they renewed them, which is to be looked up")
-        #expect(leases.read(snapshot(true, 6, [w1: redis(9), w2: redis(5)])) == true)
-        #expect(leases.living(at: redis(9)) == [w1] && leases.leavesUnswept)
-        #expect(leases.read(snapshot(true, 7, [w1: redis(9), w2: redis(5)])) == false)
-        #expect(leases.read(snapshot(true, 8)) == true, "w1 was swept before its lease was seen to pass")
-        #expect(!leases.leavesUnswept)
-    }
-
     @Test("a lost lease is claimed again under another name, and a refused claim waits for the next heartbeat")
     func keeper() throws {
         var coordinator = coordinator()
@@ -29,7 +16,7 @@ import Testing
         let renew = try beat(coordinator.beatDue(at: at(.seconds(1))))
         #expect(coordinator.beatDue(at: at(.seconds(1))).isEmpty, "one heartbeat at a time")
         let lost = replied(&coordinator, renew, snapshot(false, 9000), at: .seconds(1))
-        #expect(lost.first == .tell(.lost) && coordinator.incarnation == nil)
+        #expect(isLost(lost.first) && coordinator.incarnation == nil)
         let again = try beat(lost)
         #expect(replied(&coordinator, again, snapshot(false, 9000), at: .seconds(1)).isEmpty)
         let third = try beat(coordinator.beatDue(at: at(.seconds(2))))
@@ -44,7 +31,7 @@ import Testing
         var coordinator = coordinator()
         try begin(&coordinator)
         let renew = try beat(coordinator.beatDue(at: at(.seconds(1))))
-        #expect(coordinator.redisChanged() == [.tell(.lost)])
+        #expect(isLost(coordinator.redisChanged().first))
         #expect(replied(&coordinator, renew, snapshot(true, 2000), at: .seconds(1)).isEmpty)
         #expect(coordinator.incarnation == nil)
     }
@@ -97,10 +84,10 @@ import Testing
         let renew = try beat(coordinator.beatDue(at: at(.seconds(1))))
         // The request took 1.5 s to arrive.
         let actions = replied(&coordinator, renew, snapshot(true, 3500), at: .milliseconds(2500))
-        guard case .tell(.renewed(_, _, _, let clock, _))? = actions.first else {
+        guard case .tell(.renewed(let state, _))? = actions.first else {
             return #expect(Bool(false), "not renewed: \(actions)")
         }
-        #expect(clock.time(at: at(.milliseconds(2500))) == redis(3502), "3500, and what clocks may drift in 2.5 s")
+        #expect(state.time(at: at(.milliseconds(2500))) == redis(3502), "3500, and what clocks may drift in 2.5 s")
     }
 
     @Test("shards are notified of a gap, even if only the reply was late")
@@ -109,10 +96,10 @@ import Testing
         try begin(&coordinator)
         let renew = try beat(coordinator.beatDue(at: at(.seconds(1))))
         let actions = replied(&coordinator, renew, snapshot(true, 4000), at: .milliseconds(2500))
-        guard case .tell(.renewed(_, _, let until, _, afterGap: true))? = actions.first else {
+        guard case .tell(.renewed(let state, _))? = actions.first, state.judgement.isSettling else {
             return #expect(Bool(false), "no gap: \(actions)")
         }
-        #expect(until == redis(4000 + 4500))
+        #expect(state.until == redis(4000 + 4500))
     }
 
     @Test("a clock set forward is a gap in which others could not renew their leases, and no worker is swept")
@@ -124,7 +111,7 @@ import Testing
         let passed: [Incarnation: Timestamp] = [w2: redis(12_000)]
         // By four seconds: this worker's lease is still valid.
         let actions = replied(&coordinator, renew, snapshot(true, 12_001, passed), at: .seconds(7))
-        guard case .tell(.renewed(_, _, _, _, afterGap: true))? = actions.first, actions.count == 1 else {
+        guard case .tell(.renewed(let state, _))? = actions.first, state.judgement.isSettling, actions.count == 1 else {
             return #expect(Bool(false), "no gap, or a sweep: \(actions)")
         }
         for second in 8...11 { #expect(try claims(&coordinator, passed, at: .seconds(second), ahead: 4000).isEmpty) }
@@ -138,7 +125,7 @@ import Testing
         for second in 1...3 { #expect(try claims(&coordinator, [:], at: .seconds(second)).isEmpty) }
         let renew = try beat(coordinator.beatDue(at: at(.seconds(4))))
         let actions = replied(&coordinator, renew, snapshot(true, 3000), at: .seconds(4))
-        guard case .tell(.renewed(_, _, _, _, afterGap: true))? = actions.first else {
+        guard case .tell(.renewed(let state, _))? = actions.first, state.judgement.isSettling else {
             return #expect(Bool(false), "no gap: \(actions)")
         }
     }
@@ -185,11 +172,11 @@ import Testing
         #expect(try failed(&coordinator, at: .seconds(1)).isEmpty)
         _ = try claims(&coordinator, [:], at: .seconds(2))
         #expect(try failed(&coordinator, at: .seconds(3)).isEmpty)
-        #expect(try failed(&coordinator, at: .seconds(4)) == [.tell(.heartbeatsFail)])
-        #expect(try failed(&coordinator, at: .seconds(5)) == [.tell(.heartbeatsFail)])
+        #expect(try isFailing(failed(&coordinator, at: .seconds(4))))
+        #expect(try isFailing(failed(&coordinator, at: .seconds(5))))
         let renew = try beat(coordinator.beatDue(at: at(.seconds(6))))
         let actions = replied(&coordinator, renew, snapshot(true, 7000), at: .seconds(6))
-        guard case .tell(.renewed(_, _, _, _, afterGap: true))? = actions.first else {
+        guard case .tell(.renewed(let state, _))? = actions.first, state.judgement.isSettling else {
             return #expect(Bool(false), "not renewed: \(actions)")
         }
         #expect(coordinator.incarnation == first, "the lease stood")
@@ -200,9 +187,9 @@ import Testing
         var coordinator = coordinator()
         try begin(&coordinator)
         #expect(try failed(&coordinator, at: .seconds(1)).isEmpty)
-        #expect(coordinator.redisChanged() == [.tell(.lost)])
+        #expect(isLost(coordinator.redisChanged().first))
         #expect(try failed(&coordinator, at: .seconds(2)).isEmpty)
-        #expect(try failed(&coordinator, at: .seconds(3)) == [.tell(.heartbeatsFail)], "as after a failover")
+        #expect(try isFailing(failed(&coordinator, at: .seconds(3))), "as after a failover")
     }
 
     /// Regression: changes in the meantime were written up to 250 ms later than two seconds after the end. While Redis
@@ -211,12 +198,12 @@ import Testing
     func pauseWhileFailing() throws {
         var coordinator = coordinator()
         try begin(&coordinator)
-        #expect(coordinator.pause == .seconds(1))
+        #expect(coordinator.pause(at: at(.zero)) == .seconds(1))
         _ = try failed(&coordinator, at: .seconds(1))
-        #expect(coordinator.pause == .milliseconds(500))
+        #expect(coordinator.pause(at: at(.zero)) == .milliseconds(500))
         let renew = try beat(coordinator.beatDue(at: at(.milliseconds(1500))))
         _ = replied(&coordinator, renew, snapshot(true, 2500), at: .milliseconds(1500))
-        #expect(coordinator.pause == .seconds(1))
+        #expect(coordinator.pause(at: at(.zero)) == .seconds(1))
     }
 
     // MARK: A worker called w1, with a lease of five seconds and a heartbeat of one
@@ -231,6 +218,14 @@ import Testing
         let sent = try beat(coordinator.beatDue(at: at(moment)))
         return coordinator.heartbeatReplied(
             sent, .failure(Refused()) as Result<LeaseSnapshot, Refused>, at: at(moment))
+    }
+
+    private func isLost(_ action: LeaseCoordinator.Action?) -> Bool {
+        if case .tell(.lost(let redis))? = action { !redis.takesWrites && !redis.answersReads } else { false }
+    }
+
+    private func isFailing(_ actions: [LeaseCoordinator.Action]) -> Bool {
+        if case .tell(.heartbeatsFail(let redis))? = actions.first { redis.answersReads } else { false }
     }
 
     private struct Refused: Error {}

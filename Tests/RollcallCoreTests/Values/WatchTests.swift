@@ -105,7 +105,7 @@ import Testing
         var record = PresenceRecord(
             user: "alice", devices: [:], lastSeen: nil, updatedAt: redis(version), version: version)
         record.countedStatus = status
-        return watch.read(record, [:], isAuthoritative: isAuthoritative, state(at: 1000)).next
+        return watch.read(record, [:], isAuthoritative: isAuthoritative, state(at: 1000).judgement).next
     }
 
     private func hear(_ status: PresenceStatus, version: Int64, by watch: Watch, at time: Int64 = 1000) {
@@ -116,7 +116,9 @@ import Testing
 
     /// What a worker knows of Redis at this time.
     private func state(at time: Int64) -> RedisState {
-        RedisState(worker: "w1", clock: RedisClock(time: redis(time), sent: at(.zero)), ShardSettings())
+        RedisState(
+            worker: "w1", lease: .seconds(5), heartbeat: .seconds(1),
+            clock: RedisClock(time: redis(time), sent: at(.zero)))
     }
 }
 

@@ -25,7 +25,7 @@ struct FirstClockTests {
         let loop = group.next()
         let time = try await loop.submit {
             let driver = node.shard(on: loop)
-            return driver.shard.redisTime(at: driver.now)
+            return driver.shard.redis.time(at: driver.now)
         }.get()
         try await group.shutdownGracefully()
         #expect(time > Timestamp.hostTime.advanced(by: .seconds(-60)) && time <= .hostTime)

@@ -169,7 +169,7 @@ final class Checks {
     private func untold(_ edge: EdgeSession) -> Duration {
         guard world.truth.device(of: edge).current !== edge || world.truth.wasUnreached(edge) else { return .zero }
         let settings = world.settings.shard
-        return settings.bounds.auditCycle * 2 + settings.heartbeat * (world.devices.count + 2)
+        return settings.bounds.auditCycle * 2 + world.settings.heartbeat * (world.devices.count + 2)
     }
 
     private func checkView(of edge: EdgeSession) {

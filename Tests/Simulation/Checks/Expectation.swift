@@ -68,6 +68,9 @@ final class Expectation {
                 return world.calm(at: (isJudged ? judges : places) + [.machine(worker.place)], settling: settling)
                     - Checks.lag
             })
+        if world.weather.isUnsettled(at: now, by: judges, settling: world.settings.judging) {
+            states.formUnion(device.leftBehind(since: earliest))
+        }
         if wasCutOff(at: device.machines(since: earliest), since: earliest) || mayBeForgotten(device, states) {
             states.insert(.gone)
         }

@@ -72,6 +72,7 @@ struct StoreText {
                 }
             }
         }
+        if planted == .missingCounts, !record.isStored { record.updatedAt = hash.time }
         return record
     }
 

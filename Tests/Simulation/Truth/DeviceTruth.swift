@@ -42,6 +42,8 @@ final class DeviceTruth {
     /// When an older session last changed anything.
     private var olderChanged: Instant?
     private var life: Life?
+    /// The states that a session left when its worker died.
+    private var left: StateSet = []
 
     /// Reconnecting takes two commands until the new session is written.
     private static let margin = Duration.milliseconds(50)
@@ -95,6 +97,12 @@ final class DeviceTruth {
             for life in older where life.ends.map({ $0 > earliest }) ?? true { states.formUnion(life.written) }
         }
         return states
+    }
+
+    /// Returns the states that a session left in Redis when its worker died, until it is swept or a newer one, which began
+    /// since then, is written. They count for a worker that judges nobody after an outage.
+    func leftBehind(since moment: Instant) -> StateSet {
+        isJudged || machines.last.map { $0.from >= moment } == true ? left : []
     }
 
     /// Returns the states in which observers may see the device because of older sessions, until they must know that
@@ -252,6 +260,7 @@ final class DeviceTruth {
     private func judge(_ states: StateSet, judgedFrom from: Instant, until: Instant, at now: Instant) {
         guard states != .gone else { return }
         life?.isJudged = true
+        left = states
         mayResurface = true
         let safe = min(from, life?.ends ?? from)
         claim(states, from: now)

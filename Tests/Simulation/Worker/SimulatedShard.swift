@@ -150,7 +150,7 @@ final class SimulatedShard {
         switch read {
         case .error(let error) where error.code == .unavailable:
             if world.settings.planted == .silentRefusal { return nil }
-            if shard.takesWrites { world.bounds.met(.waitingMessages) }
+            if shard.redis.takesWrites { world.bounds.met(.waitingMessages) }
         case .typing(let typing) where typing.count > typing.users.count: world.bounds.met(.typingNames)
         default: break
         }

@@ -114,7 +114,7 @@ final class SimulatedWorker {
     private var first: SimulatedShard { shards[0] }
 
     private func scheduleBeat() {
-        process.after(coordinator.pause) { [self] in
+        process.after(coordinator.pause(at: process.now)) { [self] in
             guard !isEnded else { return }
             beat()
             scheduleBeat()
