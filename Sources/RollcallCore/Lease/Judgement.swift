@@ -72,8 +72,11 @@ public struct Judgement: Hashable, Sendable {
         leavesUnswept = living.count < snapshot.leases.count
     }
 
-    /// Handles the worker's first lease: there may have been an outage before.
-    mutating func started(at now: Instant) { settles = now + RecoveryDelay.judging(lease: lease) }
+    /// Handles the worker's first lease: there may have been an outage before. Others get one lease to write their sessions,
+    /// and at least the time until they have written all, even if they recovered slightly later.
+    mutating func started(at now: Instant) { settles = now + Self.patience(lease: lease) }
+
+    static func patience(lease: Duration) -> Duration { max(lease, .seconds(2)) }
 
     mutating func outageOccurred(at now: Instant) {
         isSettling = true

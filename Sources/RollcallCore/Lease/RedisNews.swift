@@ -49,14 +49,9 @@ extension Shard {
     private func incarnationBegan(
         _ new: RedisState, _ snapshot: LeaseSnapshot, since lastBeat: Timestamp?, at now: Instant
     ) {
-        guard let incarnation = new.incarnation else { return }
         let former = Incarnation(name: redis.workerName)
         redis = new
-        if lastBeat == nil {
-            weakerStates.completed(under: incarnation)
-        } else {
-            weakerStates.incarnationBegan(after: former, snapshot, clock: new.clock, at: now)
-        }
+        if lastBeat != nil { deferWeakerStates(after: former, snapshot, at: now) }
         repairs.incarnationBegan()
         for session in sessions.all {
             session.isStateDeferred = false
@@ -65,7 +60,6 @@ extension Shard {
         }
         retryStops(at: now)
         readAllAgain(authoritatively: false)
-        if let start = weakerStates.start { timers.remind(.weakerStates, at: start) }
     }
 
     /// Handles a heartbeat that renewed the lease and read all others. Everything is read authoritatively once the last
@@ -149,28 +143,6 @@ extension Shard {
         case .worker:
             break
         }
-    }
-
-    /// Whether a session's decision is written later, because Redis may have lost stronger states of the user's other
-    /// devices: under a new incarnation, active devices are written first, then weaker states, and then removals.
-    func isDeferred(_ session: Session, at now: Instant) -> Bool {
-        let schedule = weakerStates
-        return !session.isActiveAndConnected && schedule.defers(session.recorder?.state, at: now)
-    }
-
-    /// Writes the weaker states under the latest incarnation, and the removals slightly later.
-    func writeWeakerStates(at now: Instant) {
-        let schedule = weakerStates
-        guard let start = schedule.start, let removals = schedule.removals else { return }
-        guard now >= start else { return timers.remind(.weakerStates, at: start) }
-        for state in [.active, .idle, .background] as [DeviceState] { advanceAll(in: state, at: now) }
-        guard now >= removals else { return timers.remind(.weakerStates, at: removals) }
-        advanceAll(in: nil, at: now)
-        if let incarnation = redis.incarnation { weakerStates.completed(under: incarnation) }
-    }
-
-    private func advanceAll(in state: DeviceState?, at now: Instant) {
-        for session in sessions.all where session.recorder?.state == state { advance(session, at: now) }
     }
 
     private func readAllAgain(authoritatively: Bool) {

@@ -40,7 +40,7 @@ public final class Shard {
     let settings: ShardSettings
     /// What the loop of the lease last published.
     public internal(set) var redis: RedisState
-    var weakerStates = WeakerStateSchedule()
+    var weakerStates = WeakerStates()
     var sessions: SessionTable
     /// The conversations that sessions have joined or are joining.
     var rooms = Directory<ConversationID, Room>()

@@ -6,7 +6,6 @@ import Testing
 /// A worker with a lease of five seconds and a heartbeat of one. Redis's clock is one second ahead of the worker's.
 @Suite struct RedisStateTests {
     private var state: RedisState
-    private var weakerStates = WeakerStateSchedule()
 
     init() {
         state = RedisState(worker: "w1", lease: .seconds(5), heartbeat: .seconds(1), clock: Self.clock(.zero))
@@ -30,14 +29,7 @@ import Testing
     private mutating func begin(
         _ incarnation: Incarnation, isFirst: Bool = true, at moment: Duration, leases: [Incarnation: Timestamp] = [:]
     ) -> Timestamp? {
-        if isFirst {
-            weakerStates.completed(under: incarnation)
-        } else {
-            weakerStates.incarnationBegan(
-                after: Incarnation(name: state.workerName), snapshot(moment, leases), clock: Self.clock(moment),
-                at: at(moment))
-        }
-        return state.began(
+        state.began(
             incarnation, isFirst: isFirst, snapshot(moment, leases), until: Self.time(moment + .seconds(4)),
             clock: Self.clock(moment), at: at(moment))
     }
@@ -137,38 +129,5 @@ import Testing
         #expect(state.known(at: at(.seconds(1))).living == [w1, w2])
         #expect(state.known(at: at(.seconds(2))).living == [w1])
         #expect(state.known(at: at(.seconds(3))).living == [w1, w2])
-    }
-
-    @Test("weaker states wait one second under a further incarnation, and removals a quarter more")
-    mutating func waits() {
-        begin(w1, at: .zero)
-        #expect(weakerStates.start == nil && !weakerStates.defers(.idle, at: at(.zero)))
-        begin(w2, isFirst: false, at: .seconds(10))
-        #expect(weakerStates.start == at(.seconds(11)))
-        #expect(weakerStates.removals == at(.milliseconds(11_250)))
-        #expect(weakerStates.defers(.idle, at: at(.milliseconds(10_999))))
-        #expect(!weakerStates.defers(.idle, at: at(.seconds(11))))
-        #expect(weakerStates.defers(nil, at: at(.milliseconds(11_249))))
-        #expect(!weakerStates.defers(nil, at: at(.milliseconds(11_250))))
-    }
-
-    @Test("weaker states are written before the lease expires under which everything was written")
-    mutating func beforeExpiry() {
-        begin(w1, at: .zero)
-        // Redis's clock is at 11 s.
-        begin(w2, isFirst: false, at: .seconds(10), leases: [w1: redis(11_650)])
-        #expect(weakerStates.start == at(.milliseconds(10_400)))
-    }
-
-    @Test("if nothing was lost since weaker states waited, they do not wait again")
-    mutating func waitsOnce() {
-        let w3 = Incarnation(name: "w3.c")
-        begin(w1, at: .zero)
-        begin(w2, isFirst: false, at: .seconds(10))
-        begin(w3, isFirst: false, at: .milliseconds(10_500), leases: [w2: redis(16_000)])
-        #expect(weakerStates.start == at(.seconds(11)))
-        weakerStates.completed(under: w3)
-        begin(w1, isFirst: false, at: .seconds(20), leases: [w3: redis(30_000)])
-        #expect(weakerStates.start == at(.seconds(21)), "the lease of what was written is far from its end")
     }
 }

@@ -30,7 +30,7 @@ final class Checks {
     /// for.
     static let waiting = Duration.seconds(15)
     /// How long an update may take after a worker has begun a new incarnation because it dropped sessions.
-    static let holdingBack = RecoveryDelay.weakerStates + RecoveryDelay.removals + lag
+    static let holdingBack = WeakerStates.delay + WeakerStates.removals + lag
     /// How long an update may take after an outage.
     static let settling = Duration.seconds(2)
 
