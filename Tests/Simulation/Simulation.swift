@@ -7,7 +7,7 @@ internal import RollcallProtocol
 public struct Outcome: Sendable {
     public let seed: UInt64
     /// The first broken promise; `nil` if all were kept.
-    public let violation: Violation?
+    public fileprivate(set) var violation: Violation?
     /// How often each limit took effect.
     public let bounds: BoundCounts
     /// The number of devices that ran the real client.
@@ -27,18 +27,35 @@ public struct Simulation: Sendable {
         self.stepsClock = stepsClock
     }
 
-    /// Runs a seed until its end or the first broken promise.
+    /// Runs a seed until its end or the first broken promise. No session stays in memory after its end.
     public func run(seed: UInt64, isTraced: Bool = false) -> Outcome {
+        var (outcome, sessions) = play(seed, isTraced: isTraced)
+        let left = sessions.count { $0.session?.isOver == true }
+        if outcome.violation == nil, left > 0 {
+            outcome.violation = Violation(
+                promise: "nothing left behind", what: "\(left) sessions stay in memory after their end", at: "the end")
+        }
+        return outcome
+    }
+
+    private func play(_ seed: UInt64, isTraced: Bool) -> (Outcome, [LivingSession]) {
         let chance = Chance(seed: seed)
         var settings = SimulationSettings(drawnBy: chance.fork(), stepsClock: stepsClock)
         settings.plant(planted)
         let world = World(settings, chance, isTraced: isTraced)
         defer { world.end() }
         world.play()
-        return Outcome(
+        let outcome = Outcome(
             seed: seed, violation: world.checks.violation, bounds: world.bounds, clients: world.clients.count,
             trace: world.trace.lines)
+        return (outcome, world.sessions)
     }
+}
+
+/// A session of a shard, which nothing here keeps.
+struct LivingSession {
+    weak var session: Session?
+    let shard: ObjectIdentifier
 }
 
 extension World {

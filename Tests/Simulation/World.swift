@@ -51,6 +51,8 @@ final class World {
     private(set) var weather = Weather()
     var bounds = BoundCounts()
     var tokens: [Token] = []
+    /// All sessions that shards have begun.
+    var sessions: [LivingSession] = []
     /// Whether all users are inactive.
     var isStill = false
     /// Former workers, which messages in flight may still name.

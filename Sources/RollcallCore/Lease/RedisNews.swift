@@ -54,7 +54,7 @@ extension Shard {
         if lastBeat != nil { deferWeakerStates(after: former, snapshot, at: now) }
         repairs.incarnationBegan()
         for session in sessions.all {
-            session.isStateDeferred = false
+            session.stateWaitsNoLonger()
             session.recorder?.asserted(lastBeat: lastBeat)
             advance(session, at: now)
         }

@@ -18,7 +18,7 @@ extension Shard {
     }
 
     func unwatchMembers(of room: Room, for session: Session) {
-        guard room.presenceSessions.remove(session) else { return }
+        guard room.unwatchesMembers(session) else { return }
         fanOut.cancel(.members(room), for: session)
         for member in room.shownMembers { removeWatcher(session, of: member) }
     }

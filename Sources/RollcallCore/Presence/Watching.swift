@@ -45,7 +45,7 @@ extension Shard {
         _ snapshot: PresenceSnapshot?, of users: [UserID], for session: Session, id: MessageID?, at now: Instant
     ) {
         // The session may have ended before the reply.
-        session.getting -= Session.weight(ofGetting: users)
+        session.got(users)
         if let snapshot, snapshot.unread.isEmpty, session.isConnected {
             sweepDead(in: snapshot)
             let readings = snapshot.records.map { reading(of: $0, snapshot.standings) }
@@ -79,7 +79,7 @@ extension Shard {
         }
         guard mayWatch(added.count, id: id, on: session) else { return }
         let new = added.map { addWatcher(session, of: $0) }
-        session.watched.insert(new)
+        session.watches(new)
         fanOut.enqueue(new.map { .user($0) }, for: session)
         // Users who were already watched are shown again.
         if added.count < users.count {
@@ -109,8 +109,7 @@ extension Shard {
 
     func unwatch(_ users: [UserID], id: MessageID?, on session: Session) {
         for user in users {
-            guard let watch = watches[user], session.watched.remove(watch)
-            else { continue }
+            guard let watch = watches[user], session.unwatched(watch) else { continue }
             removeWatcher(session, of: user)
         }
         sendDueAcks(to: session)
@@ -119,11 +118,10 @@ extension Shard {
 
     func get(_ users: [UserID], id: MessageID?, on session: Session, at now: Instant) {
         let limit = settings.limits.watchedUsers
-        guard session.getting + Session.weight(ofGetting: users) <= limit else {
+        guard session.gets(users, most: limit) else {
             session.peer?.limitHit(.watchedUsers)
             return answer(session, .limit, id: id, "a session gets at most \(limit) users at once")
         }
-        session.getting += Session.weight(ofGetting: users)
         guard !fanOut.postpone(PendingUpdates.Get(users: users, id: id), of: session) else { return }
         ask(for: users, id: id, on: session, at: now)
     }
@@ -135,7 +133,7 @@ extension Shard {
                 after { $0.gotPresence(try? reply.get(), of: users, for: session, id: id, at: $1) }
             }
         }
-        session.getting -= Session.weight(ofGetting: users)
+        session.got(users)
         answerUnavailable(session, id: id)
     }
 

@@ -46,58 +46,50 @@ public final class Session: Numbered {
 
     /// Orders sessions among those of the shard.
     public let number: Int32
-    private(set) var isOver = false
-    var phase = Phase.greeting
+    package private(set) var isOver = false
+    private(set) var phase = Phase.greeting
     let connected: Instant
     /// Its connection, while it has one.
-    var peer: (any Peer)?
+    private(set) var peer: (any Peer)?
     /// Received messages that wait; `nil` while each message is processed on arrival.
-    var held: Held?
+    private(set) var held: Held?
     /// Whether the token may still be rejected, so that no message is processed.
-    var isUnproven = false
-    /// The user, the device and the state of its record; set by the hello.
+    private(set) var isUnproven = false
+    /// What Redis has and will have of the device; set by the hello.
     var recorder: DeviceRecorder?
     /// Which conversations without members it may join; set by the hello.
-    var right = JoinRight.none
-    var joined: [Room] = []
-    /// Typing state, for conversations in which the session has typed.
-    var senders: [Sender] = []
+    private(set) var right = JoinRight.none
+    private(set) var joined: [Room] = []
     /// Rooms whose read a join of this session waits for.
-    var joining: [Room] = []
+    private(set) var joining: [Room] = []
+    /// Typing state, for conversations in which the session has typed.
+    private var senders: [Sender] = []
     /// Users that the client asked to watch. Members of joined conversations are watched separately.
-    var watched = IndexedSet<Watch>()
-    /// What waits to be sent to it; `nil` for most sessions.
+    private(set) var watched = IndexedSet<Watch>()
+    /// What waits to be sent to it; `nil` for most sessions. ``FanOut`` keeps it.
     var pending: PendingUpdates?
     /// The total weight of its unanswered `get`s.
-    var getting = 0
+    private var getting = 0
     /// When the token expires. The session ends then, unless a fresh token arrives.
-    var tokenExpires: Instant?
+    private(set) var tokenExpires: Instant?
     /// When the draining worker sends the client to another worker.
-    var leaves: Instant?
+    private(set) var leaves: Instant?
     /// Messages to acknowledge once a decision is in Redis.
-    var acks: [(sequence: Int64, id: MessageID)] = []
+    private var acks: [(sequence: Int64, id: MessageID)] = []
     /// When changes of the device's state are written.
-    var statePace = ChangePace()
+    private var statePace = ChangePace()
     /// Whether a change of the device's state waits to be written.
-    var isStateDeferred = false
+    private(set) var isStateDeferred = false
 
-    /// What a `get` counts against the limit: at least 1, since an empty one also needs a reply.
-    static func weight(ofGetting users: [UserID]) -> Int { max(1, users.count) }
-
-    init(number: Int32, peer: any Peer, now: Instant) {
+    init(number: Int32, peer: any Peer, leaves: Instant? = nil, now: Instant) {
         self.number = number
         self.peer = peer
+        self.leaves = leaves
         connected = now
     }
 
     public static func == (left: Session, right: Session) -> Bool { left === right }
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-
-    /// Nothing is left to do: replies and reminders that still come change nothing.
-    func ended() {
-        assert(!isOver && phase != .open && pending == nil, "a session ends once, without a connection")
-        (isOver, phase, peer) = (true, .ending, nil)
-    }
 
     /// Whether there is a connection to send to.
     var isConnected: Bool {
@@ -116,16 +108,107 @@ public final class Session: Numbered {
 
     var user: UserID? { recorder?.name.user }
 
+    // MARK: From the welcome to the end
+
+    /// Handles a token that is accepted.
+    func accepted(_ right: JoinRight, until expires: Instant?) { (self.right, tokenExpires) = (right, expires) }
+
+    /// Handles the welcome. No message is processed until Redis has told that the token was not revoked.
+    ///
+    /// - Parameter other: an earlier session of the same device, which has no fresh burst of changes.
+    func welcomed(as recorder: DeviceRecorder, after other: Session?) {
+        assert(phase == .greeting && self.recorder == nil, "a session is welcomed once")
+        (self.recorder, phase, isUnproven) = (recorder, .open, true)
+        if let other { statePace = other.statePace }
+    }
+
+    /// Handles that the worker drains: the session leaves at this moment.
+    func leaves(at moment: Instant) { leaves = moment }
+
+    /// The connection is lost or closed.
+    func disconnected() { peer = nil }
+
+    /// The device keeps its presence until this moment.
+    func keepsPresence(until moment: Instant) { phase = .inGrace(until: moment) }
+
+    /// Only its record still has to be written.
+    func isEnding() { phase = .ending }
+
     /// Ends everything that needs a connection.
     func leftEverything() {
         (joined, joining, senders, watched) = ([], [], [], IndexedSet())
         (held, acks) = (nil, [])
     }
 
-    /// Ends a pending join. Assigns a filtered copy, here and below, because an empty array then holds no memory:
-    /// nearly all sessions wait for nothing.
-    func joinEnded(in room: Room) {
-        joining = joining.filter { $0 != room }
+    /// Nothing is left to do: replies and reminders that still come change nothing.
+    func ended() {
+        assert(!isOver && phase != .open && pending == nil, "a session ends once, without a connection")
+        (isOver, phase, peer) = (true, .ending, nil)
+    }
+
+    // MARK: Messages that wait
+
+    /// Has the messages that come from now on wait.
+    func hold() {
+        held = Held()
+        peer?.hold()
+    }
+
+    func keep(_ said: Said, came: Instant) { held?.append(said, came: came) }
+
+    /// Redis has told that the token was not revoked.
+    func proven() { isUnproven = false }
+
+    /// Takes the first message that waited.
+    func tookHeld() { held?.removeNext() }
+
+    /// Nothing waits any more.
+    func listen() {
+        held = nil
+        peer?.listen()
+    }
+
+    // MARK: The state of its device
+
+    /// Handles a change of the device's state: the first four changes after a quiet time are written at once, later ones at
+    /// most once per interval, with the newest state. The device's end is never delayed.
+    ///
+    /// - Returns: when to write it; `nil` for now.
+    func stateChanged(every interval: Duration, at now: Instant) -> Instant? {
+        let next = statePace.next(every: interval)
+        guard now < next else {
+            stateWritten(every: interval, at: now)
+            return nil
+        }
+        isStateDeferred = true
+        return next
+    }
+
+    /// Handles that the newest state is written now.
+    func stateWritten(every interval: Duration, at now: Instant) {
+        isStateDeferred = false
+        statePace.passed(at: now, every: interval)
+    }
+
+    /// Under a new incarnation, the newest state is written whatever the pace.
+    func stateWaitsNoLonger() { isStateDeferred = false }
+
+    /// Has a message acknowledged once a decision is in Redis. If many wait, those of superseded decisions need not wait any
+    /// longer, because these decisions can no longer have an effect.
+    ///
+    /// - Parameters:
+    ///   - most: how many may wait before that.
+    ///   - mostAtAll: how many may wait if none is superseded.
+    /// - Returns: what to acknowledge now, and whether the message is refused instead.
+    func acknowledges(
+        _ id: MessageID, onceWritten sequence: Int64, most: Int, atAll mostAtAll: Int
+    ) -> (now: MessageID?, isRefused: Bool) {
+        acks.append((sequence, id))
+        guard acks.count > most else { return (nil, false) }
+        if acks[0].sequence < sequence { return (acks.removeFirst().id, false) }
+        guard acks.count > mostAtAll else { return (nil, false) }
+        acks.removeLast()
+        return (nil, true)
     }
 
     /// Removes and returns the acknowledgements of decisions that are in Redis by now.
@@ -137,20 +220,64 @@ public final class Session: Numbered {
         return written.map(\.id)
     }
 
+    // MARK: What it follows
+
+    func watches(_ new: [Watch]) { watched.insert(new) }
+
+    /// - Returns: whether the client had asked to watch that user.
+    func unwatched(_ watch: Watch) -> Bool { watched.remove(watch) }
+
+    /// Begins a `get`, unless too many users are asked for at once. An empty one counts as well, since it needs a reply.
+    func gets(_ users: [UserID], most: Int) -> Bool {
+        guard getting + max(1, users.count) <= most else { return false }
+        getting += max(1, users.count)
+        return true
+    }
+
+    /// Ends a `get`.
+    func got(_ users: [UserID]) { getting -= max(1, users.count) }
+
+    /// Begins to wait for a conversation's read.
+    func joins(_ room: Room) { joining.append(room) }
+
+    /// Ends a pending join. Assigns a filtered copy, here and below, because an empty array then holds no memory:
+    /// nearly all sessions wait for nothing.
+    func joinEnded(in room: Room) {
+        joining = joining.filter { $0 != room }
+    }
+
+    func hasJoined(_ room: Room) -> Bool { joined.contains(room) }
+
+    func joined(_ room: Room) { joined.append(room) }
+
+    /// Removes the session from the conversation.
+    func left(_ room: Room) {
+        joined.removeAll { $0 == room }
+        guard let index = sender(in: room) else { return }
+        senders[index].typing.ended()
+        senders[index].room = nil
+    }
+
     // MARK: Typing
 
     // Most devices only read, so state is kept only for conversations in which the device has typed. It is kept for a
     // moment after the device leaves, so that leaving and joining again does not bypass the throttle.
 
     /// The session's typing in one conversation.
-    struct Sender: Hashable {
+    private struct Sender {
         /// `nil` once the session has left the conversation.
         var room: Room?
         let conversation: ConversationID
         var typing: TypingSender
     }
 
-    func hasJoined(_ room: Room) -> Bool { joined.contains(room) }
+    /// Where it has typed and is joined.
+    var typesIn: [Room] { senders.compactMap(\.room) }
+
+    /// Whether it has signalled typing there, and Redis may still show it.
+    func isTyping(in conversation: ConversationID) -> Bool {
+        senders.contains { $0.conversation == conversation && $0.typing.isSignalled }
+    }
 
     /// When typing next expires or continues, over all conversations.
     var nextTypingDue: Instant? { senders.lazy.compactMap(\.typing.nextDue).min() }
@@ -181,12 +308,15 @@ public final class Session: Numbered {
         if let index = sender(in: room) { senders[index].typing.ended() }
     }
 
-    /// Removes the session from the conversation.
-    func left(_ room: Room) {
-        joined.removeAll { $0 == room }
-        guard let index = sender(in: room) else { return }
-        senders[index].typing.ended()
-        senders[index].room = nil
+    /// Returns the signals that were held back until now, and the stops of typing that was not renewed.
+    func typingDue(at now: Instant) -> [(conversation: ConversationID, decision: TypingSender.Decision)] {
+        var due: [(ConversationID, TypingSender.Decision)] = []
+        for index in senders.indices {
+            while let decision = senders[index].typing.due(at: now) {
+                due.append((senders[index].conversation, decision))
+            }
+        }
+        return due
     }
 
     private func sender(in room: Room) -> Int? { senders.firstIndex { $0.room == room } }

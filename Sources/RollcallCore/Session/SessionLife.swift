@@ -16,14 +16,9 @@ extension Shard {
         guard let peer = session.peer else { return }
         do throws(ProofRefusal) {
             let proof = try peer.prove(hello.token, device: hello.device)
-            tokenLasts(proof.lifetime, for: session, at: now)
-            session.isUnproven = true
-            session.right = proof.right ?? settings.join
+            accept(proof, for: session, at: now)
             let name = SessionName(user: proof.user, device: proof.device, session: sessions.newID())
             let recorder = DeviceRecorder(name: name, opened: session.connected, issued: proof.issued)
-            // A device that reconnects has no fresh burst of changes.
-            let others = sessions.of(proof.user).filter { $0.recorder?.name.device == proof.device }
-            if let other = others.first { session.statePace = other.statePace }
             welcome(session, recorder, hello: hello, id: id, at: now)
         } catch {
             end(session, error.end, at: now)
@@ -42,8 +37,7 @@ extension Shard {
             // An older token does not shorten the lifetime, and must not extend it if it is revoked. Nor does it open
             // what a later one has closed.
             if !recorder.isOlder(proof.issued) {
-                tokenLasts(proof.lifetime, for: session, at: now)
-                session.right = proof.right ?? settings.join
+                accept(proof, for: session, at: now)
                 rightNarrowed(of: session, user: proof.user)
             }
             session.recorder?.refreshed(issued: proof.issued)
@@ -56,9 +50,10 @@ extension Shard {
         }
     }
 
-    private func tokenLasts(_ lifetime: Duration?, for session: Session, at now: Instant) {
-        session.tokenExpires = lifetime.map { now + $0 }
-        if let lifetime { timers.remind(.session(session), at: now + lifetime) }
+    private func accept(_ proof: Proof, for session: Session, at now: Instant) {
+        let expires = proof.lifetime.map { now + $0 }
+        session.accepted(proof.right ?? settings.join, until: expires)
+        if let expires { timers.remind(.session(session), at: expires) }
     }
 
     /// Handles the end of a connection for any reason but a goodbye.
@@ -67,7 +62,7 @@ extension Shard {
     ///   present.
     public func disconnected(_ session: Session, silence: Duration, at now: Instant) {
         guard session.isConnected else { return }
-        session.peer = nil
+        session.disconnected()
         connectionEnded(session, lost: redis.time(at: now).advanced(by: .zero - silence), at: now)
     }
 
@@ -114,7 +109,7 @@ extension Shard {
         if session.isConnected {
             if let farewell = end.farewell { deliver(.goodbye(farewell), to: session) }
             session.peer?.close(end)
-            session.peer = nil
+            session.disconnected()
         }
         switch session.phase == .greeting ? .keepsPresence : end.device {
         case .keepsPresence:
@@ -127,7 +122,7 @@ extension Shard {
         case .belongsToAnother:
             if session.phase == .open { leaveEverything(session, at: now) }
             session.recorder?.abandoned()
-            session.phase = .ending
+            session.isEnding()
             advance(session, at: now)
         }
     }
@@ -135,7 +130,7 @@ extension Shard {
     private func deviceGone(_ session: Session, at now: Instant) {
         let time = redis.time(at: now)
         session.recorder?.removed(at: time)
-        session.phase = .ending
+        session.isEnding()
         advance(session, at: now)
     }
 
@@ -152,7 +147,7 @@ extension Shard {
         let graceEnd = now + settings.removal
         let state = session.recorder?.state
         session.recorder?.decided(state: state, lost: lost)
-        session.phase = .inGrace(until: graceEnd)
+        session.keepsPresence(until: graceEnd)
         timers.remind(.session(session), at: graceEnd)
         advance(session, at: now)
         if let user = session.user { limitDevicesInGrace(of: user, at: now) }
@@ -209,7 +204,7 @@ extension Shard {
         let name = recorder.name
         let sequence = recorder.decided(state: hello.state)
         sessions.opened(session, as: recorder)
-        if let id { session.acks.append((sequence, id)) }
+        if let id { acknowledge(id, onceWritten: sequence, to: session) }
         let welcome = ServerMessage.Welcome(
             user: name.user, device: name.device, session: name.session.random, worker: redis.workerName,
             time: redis.time(at: now),

@@ -26,26 +26,20 @@ extension Shard {
     /// Keeps what came until it may be processed.
     private func keep(_ said: Session.Said, on session: Session, at now: Instant) {
         guard session.isConnected else { return }
-        if session.held == nil { hold(session) }
+        if session.held == nil { session.hold() }
         // The edge stops reading from a held session. When a connection ends, however, it passes on everything it has
         // received. And a session in this process has no socket in which messages could wait.
         guard session.held?.count ?? 0 < ShardSettings.heldMessages else {
             return end(session, .flood, at: now)
         }
-        session.held?.append(said, came: now)
-    }
-
-    /// Stops processing a session's messages for now.
-    private func hold(_ session: Session) {
-        session.held = Session.Held()
-        session.peer?.hold()
+        session.keep(said, came: now)
     }
 
     /// Processes the messages of a welcomed session that waited until its token was checked. Before the welcome, this
     /// does nothing.
     func listen(to session: Session, at now: Instant) {
         guard session.isUnproven && session.phase == .open else { return }
-        session.isUnproven = false
+        session.proven()
         takeHeld(session, at: now)
     }
 
@@ -53,13 +47,9 @@ extension Shard {
     func takeHeld(_ session: Session, at now: Instant) {
         while session.phase == .open && !session.isUnproven {
             guard let held = session.held else { return }
-            guard let (said, came) = held.next else {
-                session.held = nil
-                session.peer?.listen()
-                return
-            }
+            guard let (said, came) = held.next else { return session.listen() }
             guard isAffordable(said.cost(settings.limits), on: session, at: now) else { return }
-            session.held?.removeNext()
+            session.tookHeld()
             switch said {
             case .request(let request): handle(request, came: came, on: session, at: now)
             case .error(let error): handle(error, on: session, at: now)
@@ -81,7 +71,7 @@ extension Shard {
         let id = request.id
         switch request.message {
         case .hello(let hello) where session.phase == .greeting:
-            hold(session)
+            session.hold()
             greeted(hello, id: id, on: session, at: now)
         case _ where session.phase == .greeting, .hello: end(session, .badMessage(), at: now)
         case .token(let token):

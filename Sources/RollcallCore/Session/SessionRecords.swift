@@ -137,49 +137,26 @@ extension Shard {
         if state == .background { stopTypingEverywhere(session, at: now) }
         let before = session.recorder?.sequence
         guard let sequence = session.recorder?.decided(state: state) else { return }
-        if sequence != before { paceState(session, at: now) }
-        if let id { acknowledge(id, onceWritten: sequence, to: session) }
-        advance(session, at: now)
-    }
-
-    /// Paces writes of a device's state: the first four changes after a quiet time are written at once, later ones at
-    /// most once per ``ShardSettings/presenceCoalesce``, with the newest state. The device's end is never delayed.
-    private func paceState(_ session: Session, at now: Instant) {
-        let next = session.statePace.next(every: settings.presenceCoalesce)
-        if now >= next {
-            stateWritten(session, at: now)
-        } else {
-            session.isStateDeferred = true
+        if sequence != before, let next = session.stateChanged(every: settings.presenceCoalesce, at: now) {
             timers.remind(.state(session), at: next)
         }
+        if let id { acknowledge(id, onceWritten: sequence, to: session) }
+        advance(session, at: now)
     }
 
     /// Writes a deferred change of a device's state.
     func stateDue(_ session: Session, at now: Instant) {
         guard session.isStateDeferred else { return }
-        stateWritten(session, at: now)
+        session.stateWritten(every: settings.presenceCoalesce, at: now)
         advance(session, at: now)
     }
 
-    private func stateWritten(_ session: Session, at now: Instant) {
-        let interval = settings.presenceCoalesce
-        session.isStateDeferred = false
-        session.statePace.passed(at: now, every: interval)
-    }
-
-    /// Acknowledges a `state` once its decision is in Redis. If many acknowledgements wait, those of superseded
-    /// decisions are sent at once, because these decisions can no longer have an effect.
-    private func acknowledge(_ id: MessageID, onceWritten sequence: Int64, to session: Session) {
-        session.acks.append((sequence, id))
-        let acks = session.acks
-        guard acks.count > settings.bounds.waitingMessages else { return }
-        if acks[0].sequence < sequence {
-            _ = session.acks.removeFirst()
-            acknowledge(acks[0].id, to: session)
-        } else if acks.count > mostWaiting {
-            _ = session.acks.removeLast()
-            answerUnavailable(session, id: id)
-        }
+    /// Acknowledges a message once the session's decision is in Redis.
+    func acknowledge(_ id: MessageID, onceWritten sequence: Int64, to session: Session) {
+        let (superseded, isRefused) = session.acknowledges(
+            id, onceWritten: sequence, most: settings.bounds.waitingMessages, atAll: mostWaiting)
+        if let superseded { acknowledge(superseded, to: session) }
+        if isRefused { answerUnavailable(session, id: id) }
     }
 
     private func acknowledgeWritten(_ session: Session) {

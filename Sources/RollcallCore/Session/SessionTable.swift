@@ -49,13 +49,14 @@ struct SessionTable {
 
     /// Adds a session for a new connection, with the smallest free number.
     mutating func connected(_ peer: any Peer, at now: Instant) -> Session {
-        let session = Session(number: free.popMin() ?? Int32(numbered.count), peer: peer, now: now)
+        let session = Session(
+            number: free.popMin() ?? Int32(numbered.count), peer: peer,
+            leaves: drain?.moment(at: now, using: &random), now: now)
         if Int(session.number) < numbered.count {
             numbered[Int(session.number)] = session
         } else {
             numbered.append(session)
         }
-        if let drain { session.leaves = drain.moment(at: now, using: &random) }
         return session
     }
 
@@ -64,9 +65,8 @@ struct SessionTable {
 
     /// Handles the welcome of a connected session, whose device has this name.
     mutating func opened(_ session: Session, as recorder: DeviceRecorder) {
-        assert(session.recorder == nil && session.isConnected, "a session is welcomed once")
-        session.recorder = recorder
-        session.phase = .open
+        let others = of(recorder.name.user)
+        session.welcomed(as: recorder, after: others.first { $0.recorder?.name.device == recorder.name.device })
         byID[recorder.name.session] = session
         byUser[recorder.name.user, default: []].append(session)
         openCount += 1
@@ -104,7 +104,7 @@ struct SessionTable {
     mutating func drain(_ drain: Drain, at now: Instant) -> [Session] {
         self.drain = drain
         let connected = all.filter(\.isConnected)
-        for session in connected { session.leaves = drain.moment(at: now, using: &random) }
+        for session in connected { session.leaves(at: drain.moment(at: now, using: &random)) }
         return connected
     }
 

@@ -22,10 +22,10 @@ final class Room: Numbered {
     private(set) var isManaged = false
 
     /// Sessions that have joined.
-    var sessions = IndexedSet<Session>()
+    private(set) var sessions = IndexedSet<Session>()
     var pendingJoins = PendingJoins()
     /// Sessions that also watch the members.
-    var presenceSessions = IndexedSet<Session>()
+    private(set) var presenceSessions = IndexedSet<Session>()
 
     private(set) var members = MemberSet()
     /// The members last sent to these sessions, and when; the sessions watch the users it names. `nil` before the
@@ -52,6 +52,16 @@ final class Room: Numbered {
 
     var topics: [Topic] { [.typing(conversation), .members(conversation)] }
     var isDeserted: Bool { sessions.isEmpty && pendingJoins.isEmpty }
+
+    func joined(_ session: Session) { sessions.insert(session) }
+
+    func left(_ session: Session) {
+        sessions.remove(session)
+        pendingJoins.remove(session)
+    }
+
+    /// - Returns: whether the session watched the members until now.
+    func unwatchesMembers(_ session: Session) -> Bool { presenceSessions.remove(session) }
 
     /// The last session has left: replies that are still to come change nothing.
     func ended() {

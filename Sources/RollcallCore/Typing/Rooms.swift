@@ -66,8 +66,7 @@ extension Shard {
 
     /// Removes a session from a room. The room closes with its last session.
     func depart(_ session: Session, from room: Room) {
-        room.sessions.remove(session)
-        room.pendingJoins.remove(session)
+        room.left(session)
         fanOut.cancel(.room(room), for: session)
         unwatchMembers(of: room, for: session)
         closeIfDeserted(room)
@@ -183,7 +182,7 @@ extension Shard {
                 session, .limit, id: id, "a session joins at most \(settings.limits.joinedConversations) conversations")
         }
         let room = rooms[conversation] ?? openRoom(conversation)
-        session.joining.append(room)
+        session.joins(room)
         wait(in: room, presence: presence, user: user, id: id, on: session, at: now)
     }
 
@@ -324,8 +323,8 @@ extension Shard {
         // A session that had already joined waits only for the members.
         if session.hasJoined(room) == false {
             session.joinEnded(in: room)
-            session.joined.append(room)
-            room.sessions.insert(session)
+            session.joined(room)
+            room.joined(session)
             fanOut.enqueue([.room(room)], for: session)
         }
         guard let signal = waiting.typing else { return }

@@ -25,8 +25,7 @@ extension Shard {
     /// Stops a signal that took effect after its own stop, which is possible if Redis did not know the signal's script or
     /// the slot was moving. The stop has ended nothing then.
     private func stopAgain(_ signal: TypingSignal, of session: Session) {
-        let isTyping = session.senders.contains { $0.conversation == signal.conversation && $0.typing.isSignalled }
-        guard !isTyping, !repairs.stops.contains(signal) else { return }
+        guard !session.isTyping(in: signal.conversation), !repairs.stops.contains(signal) else { return }
         send(stop: signal)
     }
 
@@ -101,7 +100,7 @@ extension Shard {
     }
 
     func stopTypingEverywhere(_ session: Session, at now: Instant) {
-        for room in session.senders.compactMap(\.room) { stopTyping(session, in: room) }
+        for room in session.typesIn { stopTyping(session, in: room) }
         for room in session.joining { dropDeferredTyping(session, in: room) }
     }
 
@@ -112,10 +111,8 @@ extension Shard {
 
     /// Sends deferred typing signals that are due, and ends typing that was not renewed.
     func typingDue(_ session: Session, at now: Instant) {
-        for (index, sender) in (session.senders).enumerated() {
-            while let decision = session.senders[index].typing.due(at: now) {
-                carryOut(decision, in: sender.conversation, for: session, id: nil)
-            }
+        for (conversation, decision) in session.typingDue(at: now) {
+            carryOut(decision, in: conversation, for: session, id: nil)
         }
         remindOfTyping(session)
     }

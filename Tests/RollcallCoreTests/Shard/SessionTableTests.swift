@@ -18,7 +18,7 @@ import Testing
 
     private mutating func lose(_ key: Session) {
         table.lostConnection(key)
-        key.phase = .ending
+        key.isEnding()
     }
 
     @Test("a session is found by name and by user from its welcome to its removal")

@@ -25,9 +25,9 @@ import Testing
     func deserted() {
         let key = Session(number: 0, peer: AnyDevice(), now: at(.zero))
         #expect(room.isDeserted)
-        room.sessions.insert(key)
+        room.joined(key)
         #expect(!room.isDeserted)
-        room.sessions.remove(key)
+        room.left(key)
         room.pendingJoins.insert(PendingJoins.Join(session: key, user: "alice", withPresence: false))
         #expect(!room.isDeserted)
     }

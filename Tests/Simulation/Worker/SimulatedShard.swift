@@ -91,6 +91,7 @@ final class SimulatedShard {
         let key = shard.connected(edge)
         edge.key = key
         edges[key] = edge
+        world.sessions.append(LivingSession(session: key, shard: ObjectIdentifier(self)))
     }
 
     func received(_ request: ClientRequest, on edge: EdgeSession) {

@@ -99,6 +99,8 @@ final class SimulatedWorker {
         world.trace.note(name, "is killed" + (pause > .zero ? ", its last words held back for \(pause.text)" : ""))
         process.die()
         accepts = false
+        // Its sessions never end, and keep each other.
+        world.sessions.removeAll { session in shards.contains { ObjectIdentifier($0) == session.shard } }
         world.truth.died(self)
         leave(holdingBackFor: pause)
     }
