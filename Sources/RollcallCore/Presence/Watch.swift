@@ -12,19 +12,6 @@ final class Watch: Numbered {
         case live
     }
 
-    /// The latest known presence, and the version of the record that it comes from. The record's version orders changes.
-    /// A user who was never seen is shown another one, so the presence has a version of its own.
-    struct Known: Hashable, Sendable {
-        /// The presence that observers are shown.
-        var presence: Presence
-        var version: Int64
-        /// Whether Redis had a record. A published change always comes from one.
-        var isStored: Bool
-        /// Whether the record has devices of dead workers, which do not count. Published presence includes them until they
-        /// are swept.
-        var isMasked = false
-    }
-
     /// When a user is read again after a read.
     enum NextRead: Hashable, Sendable {
         case none
@@ -55,7 +42,7 @@ final class Watch: Numbered {
     /// Whether an authoritative read starts once no other is in flight.
     private var awaitsReads = false
 
-    private var known: Known? {
+    private(set) var known: VisiblePresence? {
         willSet {
             if case .known = hasShown, let known, known.presence != newValue?.presence {
                 hasShown = .former(known.presence)
@@ -126,8 +113,8 @@ final class Watch: Numbered {
         guard !redis.judgement.mayCountDead(isMasked: isMasked) || change.presence.status == .offline else {
             return false
         }
-        if known.map({ change.presence.isNewer(than: $0, at: redis.time(at: now)) }) ?? true {
-            known = Known(change, after: known)
+        if known.map({ $0.isOlder(than: change, at: redis.time(at: now)) }) ?? true {
+            known = VisiblePresence(change, after: known)
         }
         return true
     }
@@ -194,46 +181,15 @@ final class Watch: Numbered {
             counts = !heardMeanwhile
             if heardMeanwhile { (nextReadIsAuthoritative, next) = (true, .now) }
         }
-        known = reading(of: record, standings, isAuthoritative: counts, judgement)
+        known = .init(record, standings, judgement, unless: counts ? nil : known)
         phase = .live
         if readEnded() { next = .now }
         return (shown != nil && shown != presence, next)
     }
 
     /// Takes what answered a session's `get`, in any phase.
-    func got(_ reading: Known) {
+    func got(_ reading: VisiblePresence) {
         if known != nil { known = reading }
-    }
-
-    // MARK: What a record says
-
-    /// Returns what to show of a user who is not watched. Until an outage has settled, nobody counts as dead.
-    static func reading(
-        of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], _ judgement: Judgement
-    ) -> Known {
-        Known(record, past: judgement.counting(standings))
-    }
-
-    /// Returns what to show after a record was read: what it says, unless something newer is known. Until an outage has
-    /// settled, only a newer version is news.
-    ///
-    /// - Parameter isAuthoritative: whether the record counts whatever was known.
-    func reading(
-        of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool,
-        _ judgement: Judgement
-    ) -> Known {
-        let read = Self.reading(of: record, standings, judgement)
-        guard !isAuthoritative, let known else { return read }
-        // A missing record reads as a new one, and means nothing after an outage: Redis may have lost all data, or it was
-        // read from a replaced primary while the user connected to the new one.
-        let isNewer =
-            read.version > known.version || (judgement.isSettling ? !known.isStored : read.version == known.version)
-        guard isNewer, read.isStored || !known.isStored else {
-            var known = known
-            known.isMasked = known.isMasked || read.isMasked
-            return known
-        }
-        return read
     }
 
     // MARK: What watchers are shown
@@ -261,34 +217,6 @@ final class Watch: Numbered {
         guard !newcomers.isEmpty else { return [] }
         defer { newcomers = [] }
         return newcomers
-    }
-}
-
-extension Watch.Known {
-    fileprivate init(_ record: PresenceRecord, past standings: [Incarnation: WorkerStanding]) {
-        let dead = standings.isEmpty ? [] : record.incarnations.filter { standings[$0]?.isDead == true }
-        self.init(
-            presence: record.presence(past: standings), version: record.version, isStored: record.isStored,
-            isMasked: !dead.isEmpty)
-    }
-
-    /// - Parameter former: what was known until then. If the user was never seen, that presence stays as it is.
-    fileprivate init(_ change: PresenceChange, after former: Self?) {
-        var presence = change.visible
-        if presence.isNeverSeen, let former, former.presence.isNeverSeen { presence = former.presence }
-        self.init(
-            presence: presence, version: change.presence.version, isStored: true, isMasked: former?.isMasked == true)
-    }
-}
-
-extension Presence {
-    /// Whether a published change is newer. An erased user may come back in the same millisecond and then has the same
-    /// version; only the returned user has a last seen time. After Redis's clock was set back, a record that is made
-    /// again has a version of that clock, and the known one is ahead of it.
-    fileprivate func isNewer(than known: Watch.Known, at time: Timestamp) -> Bool {
-        let latest = time.advanced(by: LeaseKeeper.clockTolerance).milliseconds
-        return version > known.version || version <= latest && known.version > latest
-            || version == known.version && lastSeen != nil && known.presence.lastSeen == nil
     }
 }
 

@@ -48,23 +48,12 @@ extension Shard {
         session.got(users)
         if let snapshot, snapshot.unread.isEmpty, session.isConnected {
             sweepDead(in: snapshot)
-            let readings = snapshot.records.map { reading(of: $0, snapshot.standings) }
+            let readings = snapshot.records.map { visible($0, snapshot.standings) }
             let presences = readings.map { got($0, by: session, at: now) }
             deliver(.presence(presences, id: id), to: CollectionOfOne(session), counting: false)
         } else {
             answerUnavailable(session, id: id)
         }
-    }
-
-    /// Returns the presence to show for users that were read, watched or not.
-    public func presences(in snapshot: PresenceSnapshot) -> [Presence] {
-        snapshot.records.map { reading(of: $0, snapshot.standings).presence }
-    }
-
-    /// Returns what to show of a user who was read, watched or not.
-    func reading(of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding]) -> Watch.Known {
-        watches[record.user]?.reading(of: record, standings, isAuthoritative: false, redis.judgement)
-            ?? Watch.reading(of: record, standings, redis.judgement)
     }
 
     /// Sweeps devices of dead incarnations that a read found, which sweepers may have missed.
@@ -177,7 +166,7 @@ extension Shard {
 
     /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.
     /// A later difference is then sent as a change, and no older state follows the answer.
-    private func got(_ reading: Watch.Known, by session: Session, at now: Instant) -> Presence {
+    private func got(_ reading: VisiblePresence, by session: Session, at now: Instant) -> Presence {
         guard let watch = watches[reading.presence.user] else { return reading.presence }
         watch.got(reading)
         sendChange(of: watch, at: now)

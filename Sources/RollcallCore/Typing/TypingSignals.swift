@@ -1,13 +1,31 @@
-// Outgoing typing: the throttled signals of devices, sent to Redis.
+// Outgoing typing: what a device's signal meets on its way to Redis, and how it is answered.
+//
+// | what it meets | answer |
+// |---|---|
+// | the session has not joined the conversation | `not_joined` |
+// | the session is joining it | waits for the join, with the latest signal only; a stop is taken at once |
+// | it waited for longer than typing lasts | acknowledged |
+// | Redis is known to be away or to refuse writes, or the signal is lost in flight | `unavailable` |
+// | the throttle | acknowledged; sent when the throttle allows, if the user still types |
+// | Redis says that the user is not a member | `not_a_member` |
+// | Redis holds a later stop of the device | acknowledged |
+// | nothing: other workers are told | acknowledged |
+//
+// A stop is acknowledged once it is published, and retried until its typing would have expired anyway.
 
 internal import RollcallProtocol
 
 extension Shard {
     /// Handles Redis's reply to a typing signal.
+    ///
+    /// - Parameter isAwaited: whether the device has had no answer yet: a signal that the throttle held back was acknowledged.
     func typingSignalled(
-        _ outcome: TypingOutcome, _ signal: TypingSignal, for session: Session, id: MessageID?
+        _ reply: Result<TypingOutcome, StoreFailure>, _ signal: TypingSignal, for session: Session, id: MessageID?,
+        isAwaited: Bool
     ) {
-        switch outcome {
+        switch try? reply.get() {
+        // Not retried: the user's next keystrokes cause another.
+        case nil: if isAwaited { answerUnavailable(session, id: id) }
         case .typing:
             tally.typingPublished += 1
             acknowledge(id, to: session)
@@ -48,11 +66,6 @@ extension Shard {
         for waiting in repairs.stops.published(stop) { acknowledge(waiting.id, to: waiting.session) }
     }
 
-    /// Handles a typing signal that did not reach Redis. It is not retried: the user's next keystrokes cause another.
-    func signalFailed(for session: Session, id: MessageID?) {
-        if let id { answerUnavailable(session, id: id) }
-    }
-
     /// Handles a stop that did not reach Redis. It is retried until its expiry.
     func stopFailed(_ stop: TypingSignal, at now: Instant) {
         for waiting in repairs.stops.failed(stop, at: redis.time(at: now)) {
@@ -76,7 +89,7 @@ extension Shard {
             typing
             ? session.signalled(kind, in: room, of: conversation, rules, at: now, time: time)
             : session.stopped(in: room)
-        if let decision { carryOut(decision, in: conversation, for: session, id: typing ? id : nil) }
+        if let decision { carryOut(decision, in: conversation, for: session, id: typing ? id : nil, isAwaited: typing) }
         if typing, decision == nil {
             tally.typingThrottled += 1
             acknowledge(id, to: session)
@@ -106,19 +119,20 @@ extension Shard {
 
     func stopTyping(_ session: Session, in room: Room) {
         guard let decision = session.stopped(in: room) else { return }
-        carryOut(decision, in: room.conversation, for: session, id: nil)
+        carryOut(decision, in: room.conversation, for: session)
     }
 
     /// Sends deferred typing signals that are due, and ends typing that was not renewed.
     func typingDue(_ session: Session, at now: Instant) {
         for (conversation, decision) in session.typingDue(at: now) {
-            carryOut(decision, in: conversation, for: session, id: nil)
+            carryOut(decision, in: conversation, for: session)
         }
         remindOfTyping(session)
     }
 
     private func carryOut(
-        _ decision: TypingSender.Decision, in conversation: ConversationID, for session: Session, id: MessageID?
+        _ decision: TypingSender.Decision, in conversation: ConversationID, for session: Session, id: MessageID? = nil,
+        isAwaited: Bool = false
     ) {
         guard let name = session.recorder?.name else { return }
         switch decision {
@@ -127,10 +141,7 @@ extension Shard {
                 user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind)
             store.signalTyping(signal, isOpen: session.right.opens(conversation)) { [self] reply in
                 after { shard, _ in
-                    switch reply {
-                    case .success(let outcome): shard.typingSignalled(outcome, signal, for: session, id: id)
-                    case .failure: shard.signalFailed(for: session, id: id)
-                    }
+                    shard.typingSignalled(reply, signal, for: session, id: id, isAwaited: isAwaited)
                 }
             }
         case .stop(let expiry, let kind):

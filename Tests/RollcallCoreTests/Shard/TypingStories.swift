@@ -44,6 +44,34 @@ import Testing
         #expect(stage.heard(by: bob).typists == [["alice"]])
     }
 
+    @Test("a signal that is lost on its way is answered like one that meets a known outage, with or without an id")
+    func lostInFlight() {
+        let (stage, alice, _) = aliceAndBob()
+        for id in [MessageID?.none, "t"] {
+            stage.say(.typing("c", true), id: id, on: alice)
+            stage.failAll()
+            #expect(stage.heard(by: alice).errors == [.unavailable])
+            stage.pass(.seconds(4))
+        }
+        stage.redisGoes()
+        stage.say(.typing("c", true), on: alice)
+        #expect(stage.heard(by: alice).errors == [.unavailable])
+    }
+
+    @Test("a signal that the throttle held back was acknowledged, and is not answered again if it is lost")
+    func heldBackAndLost() {
+        let (stage, alice, _) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        stage.pass(.milliseconds(100))
+        stage.say(.typing("c", true), id: "t", on: alice)
+        #expect(stage.heard(by: alice).acks == ["t"])
+        stage.pass(.seconds(2), answering: false)
+        #expect(stage.asked.count == 1)
+        stage.failAll()
+        #expect(stage.heard(by: alice).isEmpty)
+    }
+
     /// Redis does not know the signal's script, or the slot moves: the signal is sent again after its stop.
     @Test(
         "a signal that takes effect after its own stop is stopped again, also if the device has left",

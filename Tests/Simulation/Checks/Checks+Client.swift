@@ -76,7 +76,8 @@ extension Checks {
 
     private func hasToWait(_ device: ClientDevice) -> Bool {
         if device.app?.isBehind(orWasFor: Self.lag) == true { return true }
-        if let edge = device.session {
+        // What waited when the connection ended was not answered.
+        if let edge = device.session ?? device.lastEdge {
             if edge.oldestWaiting != nil { return true }
             if let waited = edge.lastWaited, waited > world.agenda.now - Self.lag { return true }
         }

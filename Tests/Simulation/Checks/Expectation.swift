@@ -153,7 +153,10 @@ final class Expectation {
                 || !world.isUnsettled(at: places)
                     && typing.mustType(
                         on: device.current, since: calm - Checks.lag, until: now,
-                        outage: { world.weather.lastOutage(before: now, at: $0.places) }, expiry: expiry)
+                        // A worker without an incarnation refuses typing, also if it gave it up by its own choice.
+                        outage: {
+                            world.weather.lastOutage(before: now, at: $0.places + $0.places.compactMap(\.judge))
+                        }, expiry: expiry)
         }
         // Older data may contain typing that was stopped since, until it expires. An observer who then loses contact
         // goes on seeing it.

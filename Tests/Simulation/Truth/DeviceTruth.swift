@@ -44,6 +44,8 @@ final class DeviceTruth {
     private var life: Life?
     /// The states that a session left when its worker died.
     private var left: StateSet = []
+    /// When operators last ended a connected session.
+    private var lastSentAway: Instant?
 
     /// Reconnecting takes two commands until the new session is written.
     private static let margin = Duration.milliseconds(50)
@@ -139,7 +141,11 @@ final class DeviceTruth {
         let present = claims.lastIndex { $0.from <= now } ?? 0
         wouldBeGone = claims[present...].first { $0.states.contains(.gone) }?.from
         claim(former, from: now)
-        if let end = wouldBeGone, end > now, end < now + Self.margin {
+        if let lastSentAway, now < lastSentAway + Checks.lag {
+            // The end of the session before may reach Redis before this `hello`.
+            claims.append(Claim(from: now, states: StateSet(state).union(.gone)))
+            claims.append(Claim(from: now + Checks.lag, states: StateSet(state)))
+        } else if let end = wouldBeGone, end > now, end < now + Self.margin {
             claims.append(Claim(from: now, states: StateSet(state).union(.gone)))
             claims.append(Claim(from: end + Self.margin, states: StateSet(state)))
         } else {
@@ -225,7 +231,11 @@ final class DeviceTruth {
     /// Operators end a session. If the device has a newer one, it may not be written yet.
     func sentAway(_ session: SessionID, at now: Instant) {
         guard let connected else { return sentAway(at: now) }
-        guard connected.session != session, let last = claims.last, last.from <= now else { return }
+        guard connected.session != session else {
+            lastSentAway = now
+            return
+        }
+        guard let last = claims.last, last.from <= now else { return }
         claims.append(Claim(from: now, states: last.states.union(.gone)))
         claims.append(Claim(from: now + Checks.settling, states: last.states))
     }
