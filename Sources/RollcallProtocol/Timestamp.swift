@@ -57,3 +57,38 @@ extension Duration {
         return milliseconds.saturatingSum(attoseconds / 1_000_000_000_000_000)
     }
 }
+
+// MARK: Arithmetic
+
+// Times and durations also come from Redis, where other programs can write any value. A result that does not fit
+// becomes the nearest limit instead of ending the worker.
+
+extension Int64 {
+    /// The sum, or the nearest number that fits.
+    package func saturatingSum(_ other: Int64) -> Int64 {
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? (other < 0 ? .min : .max) : sum
+    }
+
+    /// The difference, or the nearest number that fits.
+    package func saturatingDifference(_ other: Int64) -> Int64 {
+        let (difference, overflows) = subtractingReportingOverflow(other)
+        return overflows ? (other < 0 ? .max : .min) : difference
+    }
+}
+
+// MARK: Durations
+
+extension Duration {
+    /// The duration for people to read: below a minute in tenths of a second, otherwise in whole minutes, hours or
+    /// days, rounded down. A negative duration counts as zero.
+    package var spoken: String {
+        let milliseconds = max(0, milliseconds)
+        return switch milliseconds {
+        case ..<60_000: "\(milliseconds / 1000).\(milliseconds / 100 % 10) s"
+        case ..<3_600_000: "\(milliseconds / 60_000) min"
+        case ..<172_800_000: "\(milliseconds / 3_600_000) h"
+        default: "\(milliseconds / 86_400_000) d"
+        }
+    }
+}

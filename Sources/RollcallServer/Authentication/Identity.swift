@@ -34,3 +34,15 @@ public struct Identity: Hashable, Sendable {
         return offered
     }
 }
+
+// MARK: Who verifies
+
+// How a shard has tokens checked. A server that embeds a node has no tokens, and a worker's are checked elsewhere.
+
+/// Checks tokens.
+package protocol TokenVerifier: Sendable {
+    /// Returns the user and device of a token, without waiting: if its key is unknown, looks for the key meanwhile.
+    ///
+    /// - Parameter device: The device that the client named.
+    func identity(token: ByteString, device: DeviceID?) throws(AuthenticationError) -> Identity
+}
