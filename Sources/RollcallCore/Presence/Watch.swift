@@ -74,6 +74,7 @@ final class Watch: Numbered {
 
     /// Adds one reason for a session to watch.
     func gained(_ watcher: Session) {
+        assert(!isOver, "nobody begins to watch with a watch that has ended")
         watchers.insert(watcher)
         if shown == nil { newcomers.insert(watcher) }
     }

@@ -129,10 +129,16 @@ public final class Session: Numbered {
     func disconnected() { peer = nil }
 
     /// The device keeps its presence until this moment.
-    func keepsPresence(until moment: Instant) { phase = .inGrace(until: moment) }
+    func keepsPresence(until moment: Instant) {
+        assert(phase == .open && !isOver, "only an open session loses its connection")
+        phase = .inGrace(until: moment)
+    }
 
     /// Only its record still has to be written.
-    func isEnding() { phase = .ending }
+    func isEnding() {
+        assert(!isOver, "a session ends once")
+        phase = .ending
+    }
 
     /// Ends everything that needs a connection.
     func leftEverything() {
@@ -222,7 +228,10 @@ public final class Session: Numbered {
 
     // MARK: What it follows
 
-    func watches(_ new: [Watch]) { watched.insert(new) }
+    func watches(_ new: [Watch]) {
+        assert(phase == .open, "only an open session watches")
+        watched.insert(new)
+    }
 
     /// - Returns: whether the client had asked to watch that user.
     func unwatched(_ watch: Watch) -> Bool { watched.remove(watch) }
@@ -238,7 +247,10 @@ public final class Session: Numbered {
     func got(_ users: [UserID]) { getting -= max(1, users.count) }
 
     /// Begins to wait for a conversation's read.
-    func joins(_ room: Room) { joining.append(room) }
+    func joins(_ room: Room) {
+        assert(phase == .open && !room.isOver, "only an open session joins, and only a room that lives")
+        joining.append(room)
+    }
 
     /// Ends a pending join. Assigns a filtered copy, here and below, because an empty array then holds no memory:
     /// nearly all sessions wait for nothing.
@@ -248,7 +260,10 @@ public final class Session: Numbered {
 
     func hasJoined(_ room: Room) -> Bool { joined.contains(room) }
 
-    func joined(_ room: Room) { joined.append(room) }
+    func joined(_ room: Room) {
+        assert(phase == .open && !room.isOver, "only an open session joins, and only a room that lives")
+        joined.append(room)
+    }
 
     /// Removes the session from the conversation.
     func left(_ room: Room) {

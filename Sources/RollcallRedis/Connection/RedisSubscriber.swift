@@ -22,7 +22,7 @@ public final class RedisSubscriber {
     /// read of a topic's state that starts after this misses no change.
     public var onSubscribed: (([Topic]) -> Void)?
     /// Called for each message on a wanted channel. The payload's memory is reused for the next message, unless the
-    /// callee keeps a reference.
+    /// callee keeps a reference. Set before ``start()``.
     public var onMessage: ((Topic, _ payload: ByteBuffer) -> Void)?
 
     private let topology: Topology
@@ -130,7 +130,7 @@ extension RedisSubscriber {
         }
         node.onDenied = { [weak self] in self?.onDenied?($0) }
         node.onSubscribed = { [weak self] in self?.onSubscribed?($0) }
-        node.onMessage = { [weak self] in self?.onMessage?($0, $1) }
+        node.onMessage = onMessage
         node.start()
         return node
     }
