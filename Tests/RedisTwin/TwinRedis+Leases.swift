@@ -5,7 +5,7 @@ public import RollcallProtocol
 
 extension TwinRedis {
     /// Starts, renews or ends a lease, and reads all leases.
-    public mutating func heartbeat(_ beat: LeaseKeeper.Beat, lease: Duration) -> LeaseSnapshot {
+    public mutating func heartbeat(_ beat: LeaseCoordinator.Beat, lease: Duration) -> LeaseSnapshot {
         let length = if case .end(_, let after) = beat { after } else { lease }
         if !planted.contains(.leasesIgnoreSteps) { shortenLeases(longerThan: length) }
         let (incarnation, held) =

@@ -1,5 +1,6 @@
-// The decisions that a worker makes as a whole, in addition to those of its shards: it keeps the lease, publishes to the
-// shards what each heartbeat says of Redis, and sweeps dead incarnations.
+// The decisions that a worker makes as a whole, in addition to those of its shards. It claims a lease at startup, renews it
+// with heartbeats, and never once it may have expired; it publishes to the shards what each heartbeat says of Redis; and it
+// sweeps dead incarnations.
 
 public import RollcallProtocol
 
@@ -25,12 +26,22 @@ public enum LeaseNews: Hashable, Sendable {
     }
 }
 
-/// Decides about one worker's lease, and about those of other workers.
+/// Decides about one worker's lease, through all of its incarnations, and about those of other workers.
 public struct LeaseCoordinator: Sendable {
+    /// The request that a heartbeat makes.
+    public enum Beat: Hashable, Sendable {
+        /// Claims a lease under a new incarnation.
+        case begin(Incarnation)
+        /// Renews the current lease.
+        case renew(Incarnation)
+        /// The last heartbeat: the lease ends `after` from now.
+        case end(Incarnation, after: Duration)
+    }
+
     /// Something for the worker to do, in the order given.
     public enum Action: Hashable, Sendable {
         /// Send a heartbeat; report its result to ``heartbeatReplied(_:_:at:)``.
-        case beat(LeaseKeeper.Beat)
+        case beat(Beat)
         /// Subscribe to the channel of this incarnation, and unsubscribe from that of the previous one.
         case hear(Incarnation)
         case tell(LeaseNews)
@@ -43,17 +54,40 @@ public struct LeaseCoordinator: Sendable {
         case forget(Incarnation)
     }
 
-    private var keeper: LeaseKeeper
-    private var sweeper = Sweeper()
-    private var redis: RedisState
+    private enum State: Hashable, Sendable {
+        /// Claiming a lease under this name.
+        case beginning(Incarnation)
+        case held(Incarnation)
+        case ended
+    }
+
+    /// The largest clock difference tolerated between hosts. A script may run this much after a write's deadline by another
+    /// host's clock and still run before the lease ends.
+    public static let clockTolerance = Duration.milliseconds(500)
+    /// The number of consecutive failures after which an outage begins.
+    private static let fewFailures = 2
+    /// The most own incarnations to remember.
+    private static let mostOwn = 100
+
+    private let worker: String
+    private let placing: @Sendable (Incarnation) -> Incarnation
+    private let lease: Duration
     private let heartbeat: Duration
+    private var state: State
+    private var redis: RedisState
+    private var sweeper = Sweeper()
+    private var awaiting: (beat: Beat, sent: Instant)?
+    private var isFirst = true
+    /// When the last renewal was answered.
+    private var lastRenewed: Instant?
+    /// The Redis time in the last reply, and when its request was sent.
+    private var lastHeard: (time: Timestamp, sent: Instant)?
+    /// Consecutive heartbeats that got no reply or an error.
+    private var failures = 0
     /// This worker's own incarnations, each until it is swept. If Redis lost a lease and other data while sessions were
     /// being listed under it, no other worker would look for that list.
     private var own: [Incarnation] = []
     private var random: any RandomNumberGenerator & Sendable
-
-    /// The most own incarnations to remember.
-    private static let mostOwn = 100
 
     /// - Parameter placing: changes the random part of a new incarnation's name where it matters. On a cluster, this
     ///   puts the worker's session list into the slot of `{workers}`.
@@ -61,80 +95,125 @@ public struct LeaseCoordinator: Sendable {
         worker: String, lease: Duration, heartbeat: Duration, random: some RandomNumberGenerator & Sendable,
         placing: @escaping @Sendable (Incarnation) -> Incarnation = { $0 }
     ) {
+        (self.worker, self.lease, self.heartbeat, self.placing) = (worker, lease, heartbeat, placing)
         var random: any RandomNumberGenerator & Sendable = random
-        keeper = LeaseKeeper(worker: worker, lease: lease, heartbeat: heartbeat, using: &random, placing: placing)
+        state = .beginning(placing(Incarnation(worker: worker, using: &random)))
         self.random = random
-        self.heartbeat = heartbeat
         redis = RedisState(worker: worker, lease: lease, heartbeat: heartbeat)
     }
 
     /// The incarnation that holds a lease, as far as the worker knows.
-    public var incarnation: Incarnation? { keeper.incarnation }
+    public var incarnation: Incarnation? {
+        if case .held(let incarnation) = state { incarnation } else { nil }
+    }
 
     /// Returns the time until the next heartbeat. It is shorter while heartbeats fail: after the first one that succeeds, it
     /// takes more than a second until all sessions are written. And it is when an outage settles.
     public func pause(at now: Instant) -> Duration {
-        min(redis.pause(at: now), keeper.isFailing ? .milliseconds(500) : heartbeat)
+        min(redis.pause(at: now), failures > 0 ? .milliseconds(500) : heartbeat)
     }
 
-    /// Handles that a heartbeat is due and Redis is connected.
+    // MARK: Heartbeats
+
+    /// Handles that a heartbeat is due and Redis is connected. None is sent while one is in flight, or after the lease was
+    /// ended.
     public mutating func beatDue(at now: Instant) -> [Action] {
-        keeper.heartbeatDue(at: now).map { [.beat($0)] } ?? []
-    }
-
-    /// Handles the result of a heartbeat, an error whether it is Redis's or that of the connection.
-    public mutating func heartbeatReplied(
-        _ beat: LeaseKeeper.Beat, _ reply: Result<LeaseSnapshot, some Error>, at now: Instant
-    ) -> [Action] {
-        switch reply {
-        case .success(let snapshot): heartbeatAnswered(beat, snapshot, at: now)
-        case .failure: keeper.heartbeatFailed(beat) ? heartbeatsFail(at: now) : []
+        guard awaiting == nil else { return [] }
+        let beat: Beat
+        switch state {
+        case .beginning(let incarnation): beat = .begin(incarnation)
+        case .held(let incarnation): beat = .renew(incarnation)
+        case .ended: return []
         }
+        awaiting = (beat, now)
+        return [.beat(beat)]
     }
 
-    private mutating func heartbeatsFail(at now: Instant) -> [Action] {
-        redis.heartbeatsFail(at: now)
-        return [.tell(.heartbeatsFail(redis))]
-    }
-
-    private mutating func heartbeatAnswered(
-        _ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot, at now: Instant
+    /// Handles the result of a heartbeat, an error whether it is Redis's or that of the connection. If Redis changed since
+    /// the request, the result is ignored.
+    public mutating func heartbeatReplied(
+        _ beat: Beat, _ reply: Result<LeaseSnapshot, some Error>, at now: Instant
     ) -> [Action] {
-        switch keeper.heartbeatAnswered(beat, snapshot, at: now, using: &random) {
-        case .began(let incarnation, let isFirst, let sent):
-            own = (own + [incarnation]).suffix(Self.mostOwn)
-            let lastBeat = redis.began(
-                incarnation, isFirst: isFirst, snapshot, until: keeper.until,
-                clock: RedisClock(time: snapshot.time, sent: sent), at: now)
-            return [.hear(incarnation), .tell(.began(redis, snapshot, lastBeat: lastBeat))]
-        case .renewed(let incarnation, let sent, let afterGap):
+        guard let (awaited, sent) = awaiting, awaited == beat else { return [] }
+        awaiting = nil
+        guard case .success(let snapshot) = reply else { return heartbeatFailed(at: now) }
+        failures = 0
+        switch (state, beat) {
+        case (.beginning(let incarnation), .begin(let asked)) where snapshot.held && asked == incarnation:
+            return began(incarnation, snapshot, sent: sent, at: now)
+        case (.held(let incarnation), .renew(let asked)) where snapshot.held && asked == incarnation:
+            let isAfterGap = isAfterGap(time: snapshot.time, sent: sent, at: now)
             redis.renewed(
-                incarnation, snapshot, until: keeper.until,
-                clock: redis.clock.corrected(by: snapshot.time, sent: sent, at: now), afterGap: afterGap, at: now)
+                incarnation, snapshot, until: until(snapshot),
+                clock: redis.clock.corrected(by: snapshot.time, sent: sent, at: now), afterGap: isAfterGap, at: now)
             return [.tell(.renewed(redis, snapshot))] + sweep(snapshot, at: now)
-        case .lost:
-            return lost() + beatDue(at: now)
-        case .nothing:
+        case (.beginning, _):
+            // Does not retry at once: a Redis that refuses every claim would be asked in a tight loop.
+            beginAnew()
+            return []
+        case (.held, _):
+            return redisChanged() + beatDue(at: now)
+        case (.ended, _):
             return []
         }
     }
 
-    /// Handles a lost connection or a change of the primary.
-    public mutating func redisChanged() -> [Action] {
-        keeper.redisChanged(using: &random)
-        return lost()
+    private mutating func heartbeatFailed(at now: Instant) -> [Action] {
+        failures += 1
+        guard failures >= Self.fewFailures else { return [] }
+        redis.heartbeatsFail(at: now)
+        return [.tell(.heartbeatsFail(redis))]
     }
 
-    private mutating func lost() -> [Action] {
+    private mutating func began(
+        _ incarnation: Incarnation, _ snapshot: LeaseSnapshot, sent: Instant, at now: Instant
+    ) -> [Action] {
+        state = .held(incarnation)
+        _ = isAfterGap(time: snapshot.time, sent: sent, at: now)
+        own = (own + [incarnation]).suffix(Self.mostOwn)
+        let lastBeat = redis.began(
+            incarnation, isFirst: isFirst, snapshot, until: until(snapshot),
+            clock: RedisClock(time: snapshot.time, sent: sent), at: now)
+        isFirst = false
+        return [.hear(incarnation), .tell(.began(redis, snapshot, lastBeat: lastBeat))]
+    }
+
+    /// The write deadline, by Redis time: later writes of this worker's sessions have no effect.
+    private func until(_ snapshot: LeaseSnapshot) -> Timestamp {
+        snapshot.time.advanced(by: lease - Self.clockTolerance)
+    }
+
+    /// - Returns: whether more than two heartbeats passed since the last renewal was answered, or Redis's clock was set.
+    ///   If it is set forward, leases expire before their workers can renew them. If it is set back, new records may have
+    ///   smaller versions than those that they replace.
+    private mutating func isAfterGap(time: Timestamp, sent: Instant, at now: Instant) -> Bool {
+        // Counts from the reply and not from the request: a slow request may be the first one answered after a gap.
+        defer { (lastRenewed, lastHeard) = (now, (time, sent)) }
+        let isClockSet =
+            lastHeard.map { time < $0.time || time.since($0.time) > now - $0.sent + Self.clockTolerance } ?? false
+        return isClockSet || lastRenewed.map { now - $0 > heartbeat * 2 } ?? false
+    }
+
+    /// Handles a lost connection or a change of the primary. Redis may have lost writes, so everything is written again
+    /// under a new incarnation.
+    public mutating func redisChanged() -> [Action] {
+        beginAnew()
         redis.lost()
         return [.tell(.lost(redis))]
+    }
+
+    private mutating func beginAnew() {
+        guard state != .ended else { return }
+        (awaiting, failures, lastRenewed, lastHeard) = (nil, 0, nil, nil)
+        state = .beginning(placing(Incarnation(worker: worker, using: &random)))
     }
 
     /// Ends the lease in an orderly shutdown.
     ///
     /// - Returns: the last heartbeat; `nil` if there is no lease to end.
-    public mutating func ending(after: Duration) -> LeaseKeeper.Beat? {
-        keeper.ending(after: after)
+    public mutating func ending(after: Duration) -> Beat? {
+        defer { state = .ended }
+        return incarnation.map { .end($0, after: after) }
     }
 
     // MARK: Sweeping
@@ -180,12 +259,12 @@ public struct LeaseCoordinator: Sendable {
     private mutating func actions(_ step: Sweeper.Step?) -> [Action] {
         switch step {
         case .claim(let dead):
-            guard let incarnation = keeper.incarnation else {
+            guard let incarnation else {
                 sweeper.ended(dead)
                 return []
             }
             return [.claim(dead, by: incarnation)]
-        case .sweep(let sessions, let dead): return [.sweep(sessions, of: dead, until: keeper.until)]
+        case .sweep(let sessions, let dead): return [.sweep(sessions, of: dead, until: redis.until)]
         case .forget(let dead):
             own.removeAll { $0 == dead }
             return [.forget(dead)]

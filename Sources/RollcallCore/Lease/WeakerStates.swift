@@ -28,7 +28,7 @@ extension Shard {
             weakerStates.start = max(now, start)
         }
         weakerStates.isComplete = false
-        writeWeakerStates(at: now)
+        if let start = weakerStates.start { timers.remind(.weakerStates, at: start) }
     }
 
     /// Whether what a session decided is written later.

@@ -58,7 +58,7 @@ struct VisiblePresence: Hashable, Sendable {
     /// version; only the returned user has a last seen time. After Redis's clock was set back, a record that is made
     /// again has a version of that clock, and the known one is ahead of it.
     func isOlder(than change: PresenceChange, at time: Timestamp) -> Bool {
-        let latest = time.advanced(by: LeaseKeeper.clockTolerance).milliseconds
+        let latest = time.advanced(by: LeaseCoordinator.clockTolerance).milliseconds
         let new = change.presence
         return new.version > version || new.version <= latest && version > latest
             || new.version == version && new.lastSeen != nil && presence.lastSeen == nil

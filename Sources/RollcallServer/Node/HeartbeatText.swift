@@ -26,7 +26,7 @@ struct HeartbeatText: Sendable {
         self.sessions = sessions
     }
 
-    func heartbeat(for beat: LeaseKeeper.Beat) -> Heartbeat {
+    func heartbeat(for beat: LeaseCoordinator.Beat) -> Heartbeat {
         let (mode, incarnation): (Heartbeat.Mode, Incarnation) =
             switch beat {
             case .begin(let incarnation): (.begin, incarnation)

@@ -17,7 +17,7 @@ final class LeaseDriver {
     private var awaited: Set<Int>
     private let settings: NodeSettings
     private let logger: Logger
-    private let describe: (LeaseKeeper.Beat) -> Heartbeat
+    private let describe: (LeaseCoordinator.Beat) -> Heartbeat
     private let tell: (LeaseNews) -> Void
     private let denied: (RedisError) -> Void
     private let standing: () -> Standing
@@ -63,7 +63,7 @@ final class LeaseDriver {
     init(
         _ settings: NodeSettings, of topology: Topology, on driver: ShardDriver, shards: Int, problems: ProblemLog,
         metrics: WorkerTapes, reconnect: @escaping (RedisError) -> Void,
-        describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
+        describe: @escaping (LeaseCoordinator.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
         denied: @escaping (RedisError) -> Void,
         standing: @escaping () -> Standing, gather: @escaping () -> EventLoopFuture<LoopFigures>
     ) {
@@ -274,7 +274,7 @@ final class LeaseDriver {
         }
     }
 
-    private func send(_ beat: LeaseKeeper.Beat) {
+    private func send(_ beat: LeaseCoordinator.Beat) {
         let sent = NIODeadline.now()
         // When the heartbeat is answered, all subscribers have been sent this.
         if case .renew(let incarnation) = beat, !commands.isSpread {
@@ -314,14 +314,14 @@ final class LeaseDriver {
         }
     }
 
-    private func heartbeat(_ beat: LeaseKeeper.Beat) -> Heartbeat {
+    private func heartbeat(_ beat: LeaseCoordinator.Beat) -> Heartbeat {
         var heartbeat = describe(beat)
         heartbeat.isDraining = isDraining
         heartbeat.figures = pulse.figures
         return heartbeat
     }
 
-    private func answered(_ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot) {
+    private func answered(_ beat: LeaseCoordinator.Beat, _ snapshot: LeaseSnapshot) {
         let before = coordinator.incarnation
         let actions = coordinator.heartbeatReplied(
             beat, .success(snapshot) as Result<_, RedisError>, at: driver.now)

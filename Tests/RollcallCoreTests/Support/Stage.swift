@@ -183,7 +183,7 @@ final class Stage {
         tell(.began(state, snapshot, lastBeat: lastBeat))
     }
 
-    private var until: Timestamp { redis.time.advanced(by: lease - LeaseKeeper.clockTolerance) }
+    private var until: Timestamp { redis.time.advanced(by: lease - LeaseCoordinator.clockTolerance) }
     private var clock: RedisClock { RedisClock(time: redis.time, sent: now) }
 
     /// Redis refuses writes from now on; two heartbeats have told.

@@ -166,7 +166,7 @@ final class Workers {
         for worker in workers { beat(worker, .renew(worker.incarnation)) }
     }
 
-    private func beat(_ worker: Worker, _ beat: LeaseKeeper.Beat) {
+    private func beat(_ worker: Worker, _ beat: LeaseCoordinator.Beat) {
         let snapshot = redis.heartbeat(beat, lease: .seconds(5))
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
         let own = worker.incarnation

@@ -231,12 +231,12 @@ import Testing
     private struct Refused: Error {}
 
     private func replied(
-        _ coordinator: inout LeaseCoordinator, _ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot, at moment: Duration
+        _ coordinator: inout LeaseCoordinator, _ beat: LeaseCoordinator.Beat, _ snapshot: LeaseSnapshot, at moment: Duration
     ) -> [LeaseCoordinator.Action] {
         coordinator.heartbeatReplied(beat, .success(snapshot) as Result<_, Refused>, at: at(moment))
     }
 
-    private func beat(_ actions: [LeaseCoordinator.Action]) throws -> LeaseKeeper.Beat {
+    private func beat(_ actions: [LeaseCoordinator.Action]) throws -> LeaseCoordinator.Beat {
         try #require(actions.compactMap { if case .beat(let beat) = $0 { beat } else { nil } }.first)
     }
 

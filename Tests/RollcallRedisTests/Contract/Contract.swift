@@ -64,7 +64,7 @@ let w3 = Incarnation(name: "w3.cccc")
 extension Contract {
     // MARK: Workers
 
-    func heartbeat(_ beat: LeaseKeeper.Beat, lease: Duration) async throws -> LeaseSnapshot {
+    func heartbeat(_ beat: LeaseCoordinator.Beat, lease: Duration) async throws -> LeaseSnapshot {
         let (mode, incarnation): (Heartbeat.Mode, Incarnation) =
             switch beat {
             case .begin(let incarnation): (.begin, incarnation)

@@ -18,7 +18,7 @@ struct SimulatedStore {
         text = StoreText(planted: settings.planted)
     }
 
-    func heartbeat(_ beat: LeaseKeeper.Beat, reply: @escaping Reply<LeaseSnapshot>) {
+    func heartbeat(_ beat: LeaseCoordinator.Beat, reply: @escaping Reply<LeaseSnapshot>) {
         let lease = lease
         commands.send(.heartbeat, { $0.heartbeat(beat, lease: lease) }, reply: reply)
     }

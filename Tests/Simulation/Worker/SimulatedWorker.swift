@@ -170,7 +170,7 @@ final class SimulatedWorker {
         }
     }
 
-    private func send(_ beat: LeaseKeeper.Beat) {
+    private func send(_ beat: LeaseCoordinator.Beat) {
         store.heartbeat(beat) { [self] result in
             carryOut(coordinator.heartbeatReplied(beat, result, at: process.now))
         }
