@@ -231,7 +231,8 @@ import Testing
     private struct Refused: Error {}
 
     private func replied(
-        _ coordinator: inout LeaseCoordinator, _ beat: LeaseCoordinator.Beat, _ snapshot: LeaseSnapshot, at moment: Duration
+        _ coordinator: inout LeaseCoordinator, _ beat: LeaseCoordinator.Beat, _ snapshot: LeaseSnapshot,
+        at moment: Duration
     ) -> [LeaseCoordinator.Action] {
         coordinator.heartbeatReplied(beat, .success(snapshot) as Result<_, Refused>, at: at(moment))
     }
