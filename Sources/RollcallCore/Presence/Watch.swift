@@ -177,7 +177,11 @@ final class Watch: Numbered {
         }
         var next = NextRead.none
         var counts = false
-        if isAuthoritative, !judgement.isSettling {
+        if !record.isStored, known?.isStored == true, !isAuthoritative, !judgement.isSettling {
+            // If Redis had lost all data, it would not know this worker's lease either. A record that is still missing after
+            // the next heartbeat is gone.
+            (nextReadIsAuthoritative, next) = (true, .withHeartbeat)
+        } else if isAuthoritative, !judgement.isSettling {
             // Such a read ignores versions, and a change that came during it may be newer.
             counts = !heardMeanwhile
             if heardMeanwhile { (nextReadIsAuthoritative, next) = (true, .now) }

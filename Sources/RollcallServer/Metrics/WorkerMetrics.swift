@@ -4,6 +4,14 @@ internal import Metrics
 internal import NIOCore
 internal import RollcallRedis
 
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Glibc
+#endif
+
 /// Counters of a worker's leases. Every number only grows.
 struct LeaseTally {
     var incarnations = 0
@@ -71,14 +79,6 @@ struct WorkerTapes {
 }
 
 // MARK: Processor time
-
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Glibc
-#endif
 
 /// CPU time used by this process.
 package enum ProcessorTime {
