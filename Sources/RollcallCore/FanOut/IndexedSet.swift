@@ -31,7 +31,7 @@ struct IndexedSet<Element: Hashable> {
         for element in several { insert(element) }
     }
 
-    /// Removes a element; the last element moves to its index.
+    /// Removes an element; the last element moves to its index.
     ///
     /// - Returns: false if the element was not present.
     @discardableResult
