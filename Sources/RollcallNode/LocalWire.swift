@@ -65,7 +65,7 @@ final class LocalWire: Wire {
 }
 
 extension LocalWire: LocalListener {
-    func heard(_ message: ServerMessage) {
+    func receive(_ message: ServerMessage) {
         guard !isOver else { return }
         owner?.wireReceived(self, message)
     }

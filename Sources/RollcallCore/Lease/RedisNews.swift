@@ -23,7 +23,7 @@ extension Shard {
     }
 
     /// Handles what was published. What an unreadable change is about is read from Redis.
-    public func heard(_ payload: UnsafeRawBufferPointer, on topic: Topic, at now: Instant) {
+    public func receive(_ payload: UnsafeRawBufferPointer, on topic: Topic, at now: Instant) {
         switch topic {
         case .typing(let conversation):
             guard let change: TypingChange = parsed(payload) else { return typingUnreadable(in: conversation) }

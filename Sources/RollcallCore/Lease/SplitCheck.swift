@@ -25,7 +25,7 @@ package struct SplitCheck: Hashable, Sendable {
     package let incarnation: Incarnation
     private var lease = MissedBeats()
     private var messages = MissedBeats()
-    private var hasHeard = false
+    private var hasMessage = false
     private var isPinging = false
 
     package init(of incarnation: Incarnation) { self.incarnation = incarnation }
@@ -36,7 +36,7 @@ package struct SplitCheck: Hashable, Sendable {
     package mutating func leaseRead(isFound: Bool) -> Bool { lease.looked(isFound) }
 
     /// Handles the message of a heartbeat.
-    package mutating func heard() { hasHeard = true }
+    package mutating func messageArrived() { hasMessage = true }
 
     /// - Returns: whether to send a ping on the connection for messages, now that a heartbeat was answered. Redis sends
     ///   the message before it answers the ping, however slow the connection is. One ping is sent at a time: of two, the
@@ -50,8 +50,8 @@ package struct SplitCheck: Hashable, Sendable {
     ///
     /// - Returns: whether the connection for messages leads elsewhere.
     package mutating func pingAnswered() -> Bool {
-        defer { (isPinging, hasHeard) = (false, false) }
-        return messages.looked(hasHeard)
+        defer { (isPinging, hasMessage) = (false, false) }
+        return messages.looked(hasMessage)
     }
 
     /// Handles the loss of the connection for messages, and with it of the answer.

@@ -14,8 +14,8 @@ struct MemberSet: Hashable, Sendable {
     private var readsUnderWay = 0
     /// The last change of each user received during a read, which may be older than the change. The value is the
     /// member's name; `nil` for a removed member.
-    private var heard: [UserID: ByteString?] = [:]
-    private var heardCount: Int?
+    private var changesMeanwhile: [UserID: ByteString?] = [:]
+    private var countMeanwhile: Int?
 
     mutating func readBegan() {
         readsUnderWay += 1
@@ -36,7 +36,9 @@ struct MemberSet: Hashable, Sendable {
     ///   - count: the number of members.
     mutating func snapshotRead(_ members: [UserID: ByteString], count: Int, most: Int) {
         (names, self.count, self.most) = (members, count, most)
-        for (user, name) in heard.sorted(by: { $0.key < $1.key }) { apply(user, name, count: heardCount) }
+        for (user, name) in changesMeanwhile.sorted(by: { $0.key < $1.key }) {
+            apply(user, name, count: countMeanwhile)
+        }
         readEnded()
     }
 
@@ -45,8 +47,8 @@ struct MemberSet: Hashable, Sendable {
     /// - Parameter count: the number of members after the change; `nil` if the sender did not include it.
     mutating func changed(_ user: UserID, to name: ByteString?, count: Int?) {
         if readsUnderWay > 0 {
-            heard[user] = .some(name)
-            heardCount = count ?? heardCount
+            changesMeanwhile[user] = .some(name)
+            countMeanwhile = count ?? countMeanwhile
         }
         apply(user, name, count: count)
     }
@@ -73,7 +75,7 @@ struct MemberSet: Hashable, Sendable {
     private mutating func readEnded() {
         readsUnderWay -= 1
         guard readsUnderWay == 0 else { return }
-        heard = [:]
-        heardCount = nil
+        changesMeanwhile = [:]
+        countMeanwhile = nil
     }
 }

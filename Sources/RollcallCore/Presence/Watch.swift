@@ -37,7 +37,7 @@ final class Watch: Numbered {
     /// Whether the next read is authoritative: it counts regardless of its version.
     private var nextReadIsAuthoritative = false
     /// Whether a change arrived during a read, which may be older than the change.
-    private var heardMeanwhile = false
+    private var changedMeanwhile = false
     private var readsUnderWay: Int32 = 0
     /// Whether an authoritative read starts once no other is in flight.
     private var awaitsReads = false
@@ -109,7 +109,7 @@ final class Watch: Numbered {
     /// - Returns: false if the record must be read instead. Published presence counts the devices of dead incarnations
     ///   until they are swept, so any status but offline may come from those devices alone.
     func changed(_ change: PresenceChange, _ redis: RedisState, at now: Instant) -> Bool {
-        heard()
+        changeArrived()
         let isMasked = known?.isMasked == true
         guard !redis.judgement.mayCountDead(isMasked: isMasked) || change.presence.status == .offline else {
             return false
@@ -121,8 +121,8 @@ final class Watch: Numbered {
     }
 
     /// Notes that something was published: reads in flight may be older.
-    func heard() {
-        heardMeanwhile = heardMeanwhile || readsUnderWay > 0
+    func changeArrived() {
+        changedMeanwhile = changedMeanwhile || readsUnderWay > 0
     }
 
     // MARK: Reads
@@ -152,7 +152,7 @@ final class Watch: Numbered {
     private func readEnded() -> Bool {
         readsUnderWay = max(0, readsUnderWay - 1)
         guard readsUnderWay == 0 else { return false }
-        heardMeanwhile = false
+        changedMeanwhile = false
         defer { awaitsReads = false }
         return awaitsReads
     }
@@ -183,8 +183,8 @@ final class Watch: Numbered {
             (nextReadIsAuthoritative, next) = (true, .withHeartbeat)
         } else if isAuthoritative, !judgement.isSettling {
             // Such a read ignores versions, and a change that came during it may be newer.
-            counts = !heardMeanwhile
-            if heardMeanwhile { (nextReadIsAuthoritative, next) = (true, .now) }
+            counts = !changedMeanwhile
+            if changedMeanwhile { (nextReadIsAuthoritative, next) = (true, .now) }
         }
         known = .init(record, standings, judgement, unless: counts ? nil : known)
         phase = .live

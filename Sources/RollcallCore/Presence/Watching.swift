@@ -13,7 +13,7 @@ extension Shard {
     /// instead.
     package func presenceUnreadable(of user: UserID) {
         guard let watch = watches[user] else { return }
-        watch.heard()
+        watch.changeArrived()
         reads.insert(watch)
     }
 

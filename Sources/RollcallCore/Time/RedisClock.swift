@@ -4,7 +4,7 @@ public import RollcallProtocol
 
 /// Estimates Redis time from the reply to the last heartbeat.
 public struct RedisClock: Hashable, Sendable {
-    private var heard: Timestamp
+    private var last: Timestamp
     private var at: Instant
 
     /// Starts the clock from the time in a reply to a request sent at `sent`.
@@ -12,7 +12,7 @@ public struct RedisClock: Hashable, Sendable {
     /// The clock assumes that Redis read its time when the request was sent. The estimate is therefore behind Redis by
     /// clock drift at most, and ahead by one round trip at most.
     public init(time: Timestamp, sent: Instant) {
-        heard = time
+        last = time
         at = sent
     }
 
@@ -33,11 +33,11 @@ public struct RedisClock: Hashable, Sendable {
     private static let mostDriftPart = 1000
 
     public func time(at now: Instant) -> Timestamp {
-        heard.advanced(by: now - at)
+        last.advanced(by: now - at)
     }
 
     /// Returns the moment on the process's own clock at which Redis time will be `time`.
     public func instant(of time: Timestamp) -> Instant {
-        at + time.since(heard)
+        at + time.since(last)
     }
 }

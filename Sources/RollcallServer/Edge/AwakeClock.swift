@@ -3,7 +3,7 @@
 
 import NIOCore
 
-/// Measures how long a loop has been awake, in beats of its sweep.
+/// Measures how long a loop has been awake, in its beats.
 struct AwakeClock {
     /// The intended interval between beats.
     let interval: TimeAmount

@@ -1,5 +1,5 @@
 // State shared by the connections of one event loop: the shard, a buffer, the list to flush at the end of the tick, and
-// one sweep for pings, slow readers and deadlines.
+// one beat for pings, slow readers and deadlines.
 
 import Logging
 import NIOCore
@@ -32,7 +32,7 @@ final class EdgeLoop {
 
     var clock: AwakeClock
     var rota: PingRota<EdgeConnection>
-    var beat: Scheduled<Void>?
+    var nextBeat: Scheduled<Void>?
     var isStopped = false
     /// The counts so far.
     var tally = EdgeTally()
@@ -43,7 +43,7 @@ final class EdgeLoop {
     var waiting: [Waiting] = []
     var backlogs: [Backlog] = []
 
-    /// Create it on `eventLoop`. The sweep runs until ``stop()``.
+    /// Create it on `eventLoop`. It beats until ``stop()``.
     init(
         on eventLoop: any EventLoop, settings: EdgeSettings, sessions: SessionCount, addresses: AddressLimits? = nil,
         shard: any EdgeShard, logger: Logger
@@ -227,7 +227,7 @@ extension EdgeLoop {
     }
 
     /// Ends connections that exceed their deadlines.
-    func sweepWaiting() {
+    func checkWaiting() {
         let now = clock.awake
         for index in waiting.indices where !waiting[index].isOver {
             switch waiting[index].stage {
@@ -250,10 +250,10 @@ extension EdgeLoop {
     }
 }
 
-// MARK: The sweep
+// MARK: The beat
 
-// One sweep per loop instead of a timer per connection. It runs about ten times a second, pings the connections whose
-// turn it is, and checks the few with pending deadlines.
+// One beat per loop instead of a timer per connection. About ten times a second, it pings the connections whose turn it
+// is, and checks the few with pending deadlines.
 
 /// A connection with too much waiting data.
 struct Backlog {
@@ -312,20 +312,19 @@ extension EdgeLoop {
     }
 
     func scheduleBeat() {
-        beat = eventLoop.assumeIsolated().scheduleTask(in: settings.beat) { self.sweep() }
+        nextBeat = eventLoop.assumeIsolated().scheduleTask(in: settings.beat) { self.beat() }
     }
 
-    private func sweep() {
+    private func beat() {
         guard !isStopped else { return }
         scheduleBeat()
         guard clock.beat(at: eventLoop.now) else { return }
         rota.turn().forEach { $0.ping() }
-        sweepBacklogs()
-        sweepWaiting()
-        shard.swept(at: clock.awake)
+        checkBacklogs()
+        checkWaiting()
     }
 
-    private func sweepBacklogs() {
+    private func checkBacklogs() {
         for index in backlogs.indices.reversed() {
             let connection = backlogs[index].connection
             guard connection.isBackedUp else {
@@ -344,10 +343,10 @@ extension EdgeLoop {
         }
     }
 
-    /// Stops the sweep and ends every connection without a close frame.
+    /// Stops the beat and ends every connection without a close frame.
     func stop() {
         isStopped = true
-        beat?.cancel()
+        nextBeat?.cancel()
         for case .handshake(let handler, _) in waiting.map(\.stage) { handler.abort() }
         rota.members.forEach { $0.abort() }
         waiting = []

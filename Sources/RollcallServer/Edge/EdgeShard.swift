@@ -36,17 +36,10 @@ protocol EdgeShard: AnyObject {
     /// The connection ended; ``EdgeConnection/ending`` has the cause. Called exactly once per ``connected(_:)``.
     /// Nothing is received afterwards, and everything sent is dropped.
     func disconnected(_ connection: EdgeConnection)
-
-    /// The loop's sweep, about ten times a second.
-    ///
-    /// - Parameter awake: How long the loop has been awake, without sleep. Deadlines measured in this time, such as
-    ///   that of hello, never pass while the data that would meet them waits unread.
-    func swept(at awake: Duration)
 }
 
 extension EdgeShard {
     func serves(_ loop: EdgeLoop) {}
     func fellBehind(_ connection: EdgeConnection) {}
     func drained(_ connection: EdgeConnection) {}
-    func swept(at awake: Duration) {}
 }

@@ -9,7 +9,7 @@ package import RollcallProtocol
 /// The owner of a ``LocalConnection``. Calls come on the connection's event loop, never from within a call of the
 /// connection.
 package protocol LocalListener: AnyObject {
-    func heard(_ message: ServerMessage)
+    func receive(_ message: ServerMessage)
     /// The node ended the session. Called at most once, as the last call.
     func ended(_ code: CloseCode)
 }
@@ -105,7 +105,7 @@ extension LocalConnection: Peer {
         isDeliveryDue = false
         let messages = waiting
         waiting = []
-        for message in messages where !isOver { listener?.heard(message) }
+        for message in messages where !isOver { listener?.receive(message) }
         guard !isOver else { return }
         if let closed, waiting.isEmpty {
             over()

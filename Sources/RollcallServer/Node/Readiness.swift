@@ -13,7 +13,7 @@ struct Readiness: Sendable {
     private(set) var redis: RedisState?
     /// Whether the worker is stopping. A lease acquired after that does not change it.
     private(set) var isLeaving = false
-    private var heard: ContinuousClock.Instant?
+    private var renewed: ContinuousClock.Instant?
     private let patience: Duration
 
     /// How many leases may pass without an acknowledged heartbeat before the worker is not ready: as long as a restart
@@ -29,7 +29,7 @@ struct Readiness: Sendable {
         redis = news.redis
         incarnation = news.redis.incarnation ?? incarnation
         switch news {
-        case .began, .renewed: heard = now
+        case .began, .renewed: renewed = now
         case .heartbeatsFail, .lost: break
         }
     }
@@ -42,8 +42,8 @@ struct Readiness: Sendable {
     }
 
     func isReady(at now: ContinuousClock.Instant) -> Bool {
-        guard let heard, !isLeaving else { return false }
-        return now - heard <= patience
+        guard let renewed, !isLeaving else { return false }
+        return now - renewed <= patience
     }
 }
 

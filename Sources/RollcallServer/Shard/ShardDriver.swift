@@ -86,7 +86,7 @@ package final class ShardDriver {
         }
         subscriber.onSubscribed = { [weak self] topics in self?.subscribed(topics) }
         subscriber.onMessage = { [weak self] topic, payload in
-            payload.withUnsafeReadableBytes { self?.heard($0, on: topic) }
+            payload.withUnsafeReadableBytes { self?.receive($0, on: topic) }
         }
         commands.start()
         subscriber.start()
@@ -178,11 +178,11 @@ extension ShardDriver {
         subscriber.subscribe(redis.store.names.channel(of: .worker(incarnation)), as: .worker(incarnation))
     }
 
-    func heard(_ payload: UnsafeRawBufferPointer, on topic: Topic) {
+    func receive(_ payload: UnsafeRawBufferPointer, on topic: Topic) {
         if case .worker = topic, payload.elementsEqual(Store.beat.utf8) {
-            split?.heard()
+            split?.messageArrived()
         } else {
-            shard.after { $0.heard(payload, on: topic, at: $1) }
+            shard.after { $0.receive(payload, on: topic, at: $1) }
         }
     }
 }

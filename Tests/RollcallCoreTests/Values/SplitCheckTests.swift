@@ -20,7 +20,7 @@ import Testing
         var answers: [Bool] = []
         for isHeard in [true, false, false, true, false, false, false] {
             _ = check.beginPing()
-            if isHeard { check.heard() }
+            if isHeard { check.messageArrived() }
             answers.append(check.pingAnswered())
         }
         #expect(answers == [false, false, false, false, false, false, true])
@@ -33,10 +33,10 @@ import Testing
             var sent: [Bool] = []
             for _ in 0..<5 { sent.append(check.beginPing()) }
             #expect(sent == [true, false, false, false, false])
-            check.heard()
+            check.messageArrived()
             let isElsewhere = check.pingAnswered()
             #expect(!isElsewhere)
-            for _ in 0..<4 { check.heard() }
+            for _ in 0..<4 { check.messageArrived() }
         }
     }
 

@@ -17,18 +17,11 @@ private struct ServedLoop {
 /// What happened at the shards of a server, in order.
 final class Journal: Sendable {
     private let lines = NIOLockedValueBox<[String]>([])
-    private let time = NIOLockedValueBox(Duration.zero)
     private let closures = NIOLockedValueBox(0)
     private let edges = NIOLockedValueBox<[NIOLoopBound<ServedLoop>]>([])
 
     func note(_ line: String) { lines.withLockedValue { $0.append(line) } }
     var all: [String] { lines.withLockedValue { $0 } }
-
-    /// The time of the loop that was swept last.
-    var awake: Duration {
-        get { time.withLockedValue { $0 } }
-        set { time.withLockedValue { $0 = newValue } }
-    }
 
     func serves(_ loop: EdgeLoop) {
         edges.withLockedValue { $0.append(NIOLoopBound(ServedLoop(loop: loop), eventLoop: loop.eventLoop)) }
@@ -36,14 +29,20 @@ final class Journal: Sendable {
 
     /// The number of WebSockets, including those that are closing.
     func webSockets() async throws -> Int {
-        var count = 0
+        try await onLoops { $0.rota.members.reduce(0) { sum, _ in sum + 1 } }.reduce(0, +)
+    }
+
+    /// How long the loop that is ahead has been awake.
+    func awake() async throws -> Duration {
+        try await onLoops { $0.clock.awake }.max() ?? .zero
+    }
+
+    private func onLoops<Value: Sendable>(_ read: @escaping @Sendable (EdgeLoop) -> Value) async throws -> [Value] {
+        var values: [Value] = []
         for edge in edges.withLockedValue({ $0 }) {
-            count += try await edge.eventLoop.submit {
-                edge.value.loop?.rota.members.reduce(0) { sum, _ in sum + 1 } ?? 0
-            }
-            .get()
+            if let value = try await edge.eventLoop.submit({ edge.value.loop.map(read) }).get() { values.append(value) }
         }
-        return count
+        return values
     }
 
     /// The number of connections that a loop has closed as too slow.
@@ -97,10 +96,6 @@ final class RecordingShard: EdgeShard {
 
     func drained(_ connection: EdgeConnection) {
         journal.note("drained")
-    }
-
-    func swept(at awake: Duration) {
-        journal.awake = awake
     }
 
     func disconnected(_ connection: EdgeConnection) {

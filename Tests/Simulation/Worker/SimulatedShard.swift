@@ -169,7 +169,7 @@ final class SimulatedShard {
             // Read as the text of this seed is, which may have a mistake on purpose.
             if let notice = store.text.notice(payload) { onNotice(notice) }
         } else {
-            payload.withUnsafeBytes { payload in after { $0.heard(payload, on: topic, at: $1) } }
+            payload.withUnsafeBytes { payload in after { $0.receive(payload, on: topic, at: $1) } }
         }
     }
 }

@@ -1,4 +1,4 @@
-// The values behind the sweep: the loop's time, the order of pings, and how many frames a client may send.
+// The values behind the beat: the loop's time, the order of pings, and how many frames a client may send.
 
 import NIOCore
 import TestSupport
