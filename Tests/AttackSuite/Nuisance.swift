@@ -48,7 +48,7 @@ extension Nuisance {
     }
 
     public static let toggledState = Nuisance(
-        "`state`, toggled", Bound(commands: 2, bytes: 12, answer: 50, pings: 3)
+        "`state`, toggled", Bound(commands: 2, bytes: 18, answer: 50, pings: 3)
     ) { #"{"type":"state","state":"\#($0.isMultiple(of: 2) ? "idle" : "active")"}"# }
 
     public static let all = [
@@ -71,7 +71,7 @@ extension Nuisance {
         },
         Nuisance(
             "`watch` and `unwatch` of 100",
-            Bound(commands: 80, bytes: 1, answer: 9000, pings: 8)
+            Bound(commands: 225, bytes: 1, answer: 9000, pings: 8)
         ) {
             #"{"type":"\#($0.isMultiple(of: 2) ? "watch" : "unwatch")","users":[\#(hundred)]}"#
         },
@@ -84,7 +84,7 @@ extension Nuisance {
         },
         Nuisance(
             "`join` of 200 members, with presence and without",
-            Bound(commands: 150, bytes: 1, answer: 20000, pings: 12)
+            Bound(commands: 380, bytes: 1, answer: 20000, pings: 12)
         ) {
             #"{"type":"join","conversation":"members","presence":\#($0.isMultiple(of: 2))}"#
         },

@@ -38,7 +38,9 @@ extension Fault {
     /// It resumes as a primary, and is then made a replica.
     private static let primaryStalled = sentinel("primary stopped (SIGSTOP), and continued after its failover") {
         stage, set in
-        try await stage.outage(.failover(stage.settings)) {
+        var outage = Outage.failover(stage.settings)
+        outage.mayLoseGoodbye = true
+        try await stage.outage(outage) {
             set.servers[0].process.signal(SIGSTOP)
         } end: { _ in
             _ = try await set.primary(besides: set.servers[0])

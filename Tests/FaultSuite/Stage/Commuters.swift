@@ -45,8 +45,10 @@ extension Stage {
     }
 
     /// Expects these changes, made at `done`, to be visible from `moment` on.
-    func converge(_ people: Commuters, done: Moment, after moment: Moment, until end: Moment? = nil) {
-        converge(people.goner.user, .offline, after: moment, until: end)
+    func converge(
+        _ people: Commuters, done: Moment, after moment: Moment, until end: Moment? = nil, goodbyesAfter: Moment? = nil
+    ) {
+        converge(people.goner.user, .offline, after: goodbyesAfter ?? moment, until: end)
         converge(people.changer.user, .away, after: moment, until: end)
         converge(people.newcomer.user, .online, after: moment, until: end)
         // The worker measures the grace period itself, which may end before the outage does.

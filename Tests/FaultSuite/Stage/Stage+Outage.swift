@@ -11,6 +11,8 @@ struct Outage: Sendable {
     var isWritable = false
     /// For how long after its end reads may return what Redis stored instead of the current state.
     var readsAreWrongFor = Promise.convergenceLimit
+    /// Whether a goodbye may be acknowledged by a primary that is replaced already. The next sweep takes the device offline.
+    var mayLoseGoodbye = false
 }
 
 extension Stage {
@@ -35,7 +37,9 @@ extension Stage {
         try await end(handle)
         let ended = Moment.now
         unreadable(from: began, to: ended + outage.readsAreWrongFor)
-        converge(people, done: done, after: outage.isWritable ? done : ended)
+        converge(
+            people, done: done, after: outage.isWritable ? done : ended,
+            goodbyesAfter: outage.mayLoseGoodbye ? ended + settings.lease : nil)
         for user in there { converge(user, .online, after: ended) }
         look(until: ended + settings.lease + .seconds(2))
     }

@@ -76,8 +76,11 @@ extension Stage {
             expect(.status(prober.user, .away), .change, since: idle, within: Promise.changeLimit)
             let typing = try await prober.say(.typing(room, true))
             await seeSoon([.status(prober.user, .away), .types(prober.user, in: room)])
+            // Observers may see the stop before this thread knows that it was written.
+            let beforeStop = Moment.now
             let stop = try await prober.say(.typing(room, false))
-            expect(.types(prober.user, in: room), .change, since: typing, within: Promise.changeLimit, until: stop)
+            expect(
+                .types(prober.user, in: room), .change, since: typing, within: Promise.changeLimit, until: beforeStop)
             expect(.typesNot(prober.user, in: room), .change, since: stop, within: Promise.changeLimit)
             await seeSoon([.typesNot(prober.user, in: room)])
         }
