@@ -84,7 +84,7 @@ extension Nuisance {
         },
         Nuisance(
             "`join` of 200 members, with presence and without",
-            Bound(commands: 380, bytes: 1, answer: 20000, pings: 12)
+            Bound(commands: 380, bytes: 1, answer: 14000, pings: 12)
         ) {
             #"{"type":"join","conversation":"members","presence":\#($0.isMultiple(of: 2))}"#
         },

@@ -3,9 +3,9 @@
 
 import NIOCore
 
-/// Measures how long a loop has been awake, in its beats.
+/// Measures how long a loop has been awake, by its checks.
 struct AwakeClock {
-    /// The intended interval between beats.
+    /// The intended interval between checks.
     let interval: TimeAmount
     /// Time awake since the clock was created.
     private(set) var awake = Duration.zero
@@ -17,11 +17,11 @@ struct AwakeClock {
         last = now
     }
 
-    /// Adds the time since the last beat, but at most one interval, so that sleep does not count.
+    /// Adds the time since the last check, but at most one interval, so that sleep does not count.
     ///
-    /// - Returns: Whether deadlines may be checked now. After a sleep they wait for the next beat, so that the loop
-    ///   reads first. A loop that is always late checks at every second beat.
-    mutating func beat(at now: NIODeadline) -> Bool {
+    /// - Returns: Whether deadlines may be checked now. After a sleep they wait for the next check, so that the loop
+    ///   reads first. A loop that is always late checks them at every second one.
+    mutating func checked(at now: NIODeadline) -> Bool {
         let elapsed = max(.zero, now - last)
         last = now
         let slept = elapsed > .nanoseconds(interval.nanoseconds * 2) + .milliseconds(50)

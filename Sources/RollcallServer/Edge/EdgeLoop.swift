@@ -1,5 +1,5 @@
 // State shared by the connections of one event loop: the shard, a buffer, the list to flush at the end of the tick, and
-// one beat for pings, slow readers and deadlines.
+// one check for pings, slow readers and deadlines.
 
 import Logging
 import NIOCore
@@ -32,7 +32,7 @@ final class EdgeLoop {
 
     var clock: AwakeClock
     var rota: PingRota<EdgeConnection>
-    var nextBeat: Scheduled<Void>?
+    var nextCheck: Scheduled<Void>?
     var isStopped = false
     /// The counts so far.
     var tally = EdgeTally()
@@ -43,7 +43,7 @@ final class EdgeLoop {
     var waiting: [Waiting] = []
     var backlogs: [Backlog] = []
 
-    /// Create it on `eventLoop`. It beats until ``stop()``.
+    /// Create it on `eventLoop`. It checks until ``stop()``.
     init(
         on eventLoop: any EventLoop, settings: EdgeSettings, sessions: SessionCount, addresses: AddressLimits? = nil,
         shard: any EdgeShard, logger: Logger
@@ -59,9 +59,9 @@ final class EdgeLoop {
                 origins: settings.origins, listeningOn: settings.host, trustsTokens: settings.trustsTokens))
         proxies = TrustedProxies(settings.trustedProxies)
         isEncrypted = settings.tls != nil
-        clock = AwakeClock(interval: settings.beat, at: eventLoop.now)
-        rota = PingRota(bands: settings.beats)
-        scheduleBeat()
+        clock = AwakeClock(interval: settings.checkInterval, at: eventLoop.now)
+        rota = PingRota(bands: settings.checks)
+        scheduleCheck()
         shard.serves(self)
     }
 
@@ -250,9 +250,9 @@ extension EdgeLoop {
     }
 }
 
-// MARK: The beat
+// MARK: The check
 
-// One beat per loop instead of a timer per connection. About ten times a second, it pings the connections whose turn it
+// One check per loop instead of a timer per connection. About ten times a second, it pings the connections whose turn it
 // is, and checks the few with pending deadlines.
 
 /// A connection with too much waiting data.
@@ -298,7 +298,7 @@ extension EdgeLoop {
         rota.leave(connection)
     }
 
-    /// Checks the connection at every beat until it is no longer backed up.
+    /// Checks the connection at every check until it is no longer backed up.
     func watch(_ connection: EdgeConnection) {
         guard !connection.isWatched else { return }
         connection.isWatched = true
@@ -311,14 +311,14 @@ extension EdgeLoop {
         waiting.append(Waiting(.closing(connection, patience)))
     }
 
-    func scheduleBeat() {
-        nextBeat = eventLoop.assumeIsolated().scheduleTask(in: settings.beat) { self.beat() }
+    func scheduleCheck() {
+        nextCheck = eventLoop.assumeIsolated().scheduleTask(in: settings.checkInterval) { self.check() }
     }
 
-    private func beat() {
+    private func check() {
         guard !isStopped else { return }
-        scheduleBeat()
-        guard clock.beat(at: eventLoop.now) else { return }
+        scheduleCheck()
+        guard clock.checked(at: eventLoop.now) else { return }
         rota.turn().forEach { $0.ping() }
         checkBacklogs()
         checkWaiting()
@@ -343,10 +343,10 @@ extension EdgeLoop {
         }
     }
 
-    /// Stops the beat and ends every connection without a close frame.
+    /// Stops the checks and ends every connection without a close frame.
     func stop() {
         isStopped = true
-        nextBeat?.cancel()
+        nextCheck?.cancel()
         for case .handshake(let handler, _) in waiting.map(\.stage) { handler.abort() }
         rota.members.forEach { $0.abort() }
         waiting = []

@@ -78,9 +78,9 @@ package struct EdgeSettings: Sendable {
     /// limits a peer that sends many requests and does not read the answers.
     var outboundCeiling: Int { min(outboundBytes, Int.max / 4) * 4 }
 
-    /// How many beats of a loop fit in a ping interval: ten per second, for intervals of up to a day.
-    var beats: Int { Int(min(864_000, max(1, ping / .milliseconds(100)))) }
+    /// How many checks of a loop fit in a ping interval: ten per second, for intervals of up to a day.
+    var checks: Int { Int(min(864_000, max(1, ping / .milliseconds(100)))) }
 
-    /// The duration of a beat.
-    var beat: TimeAmount { max(.milliseconds(1), TimeAmount(ping / beats)) }
+    /// The time from one check to the next.
+    var checkInterval: TimeAmount { max(.milliseconds(1), TimeAmount(ping / checks)) }
 }

@@ -1,5 +1,5 @@
-// Schedules pings. The connections of a loop are divided into as many bands as it has beats per ping interval.
-// Each beat pings the next band, so every connection gets one ping per interval, evenly spread, without its own timer.
+// Schedules pings. The connections of a loop are divided into as many bands as it has checks per ping interval.
+// Each check pings the next band, so every connection gets one ping per interval, evenly spread, without its own timer.
 
 /// A member's position in a ``PingRota``. The member stores it, so that it can leave at once.
 struct RotaPlace: Hashable {

@@ -41,9 +41,7 @@ extension Fault {
     private static let nodeStalled = cluster("primary stopped (SIGSTOP), and continued after its failover") {
         stage, set in
         let (key, old) = ("typing:{\(stage.room)}", try await set.primary(of: "typing:{\(stage.room)}"))
-        var outage = Outage.failover(stage.settings)
-        outage.mayLoseGoodbye = true
-        try await stage.outage(outage) {
+        try await stage.outage(.failover(stage.settings, mayLoseGoodbye: true)) {
             old.process.signal(SIGSTOP)
         } end: { _ in
             _ = try await set.primary(of: key, besides: old)

@@ -8,8 +8,9 @@ internal import TestSupport
 extension Outage {
     /// The new primary may lack the last writes, and may have leases that were already given up. Until these expire,
     /// reads treat them as valid.
-    static func failover(_ settings: Settings) -> Outage {
-        Outage(losesData: true, readsAreWrongFor: settings.lease + .seconds(2))
+    static func failover(_ settings: Settings, mayLoseGoodbye: Bool = false) -> Outage {
+        Outage(
+            losesData: true, readsAreWrongFor: settings.lease + .seconds(2), mayLoseGoodbye: mayLoseGoodbye)
     }
 }
 
@@ -38,9 +39,7 @@ extension Fault {
     /// It resumes as a primary, and is then made a replica.
     private static let primaryStalled = sentinel("primary stopped (SIGSTOP), and continued after its failover") {
         stage, set in
-        var outage = Outage.failover(stage.settings)
-        outage.mayLoseGoodbye = true
-        try await stage.outage(outage) {
+        try await stage.outage(.failover(stage.settings, mayLoseGoodbye: true)) {
             set.servers[0].process.signal(SIGSTOP)
         } end: { _ in
             _ = try await set.primary(besides: set.servers[0])

@@ -1,4 +1,4 @@
-// The values behind the beat: the loop's time, the order of pings, and how many frames a client may send.
+// The values behind the check of a loop: the loop's time, the order of pings, and how many frames a client may send.
 
 import NIOCore
 import TestSupport
@@ -11,7 +11,7 @@ struct AwakeClockTests {
     @Test("advances with the clock while the loop is running")
     func awake() {
         var clock = AwakeClock(interval: .milliseconds(100), at: .uptimeNanoseconds(0))
-        let judged = (1...10).filter { clock.beat(at: .uptimeNanoseconds(UInt64($0) * 105_000_000)) }
+        let judged = (1...10).filter { clock.checked(at: .uptimeNanoseconds(UInt64($0) * 105_000_000)) }
         #expect(judged.count == 10)
         #expect(clock.awake == .milliseconds(1050))
     }
@@ -20,7 +20,7 @@ struct AwakeClockTests {
     func asleep() {
         var clock = AwakeClock(interval: .milliseconds(100), at: .uptimeNanoseconds(0))
         let hour: UInt64 = 3_600_000_000_000
-        let judged = [hour, hour + 100_000_000].map { clock.beat(at: .uptimeNanoseconds($0)) }
+        let judged = [hour, hour + 100_000_000].map { clock.checked(at: .uptimeNanoseconds($0)) }
         #expect(judged == [false, true])
         #expect(clock.awake == .milliseconds(200))
     }
@@ -28,7 +28,7 @@ struct AwakeClockTests {
     @Test("continues when every tick is late")
     func overloaded() {
         var clock = AwakeClock(interval: .milliseconds(100), at: .uptimeNanoseconds(0))
-        let judged = (1...10).filter { clock.beat(at: .uptimeNanoseconds(UInt64($0) * 1_000_000_000)) }
+        let judged = (1...10).filter { clock.checked(at: .uptimeNanoseconds(UInt64($0) * 1_000_000_000)) }
         #expect(judged.count == 5)
         #expect(clock.awake == .seconds(1))
     }
@@ -41,8 +41,8 @@ struct PingRotaTests {
         var turns = 0
     }
 
-    private func pass(_ rota: inout PingRota<Member>, beats: Int) -> [Int] {
-        (0..<beats).map { _ in
+    private func pass(_ rota: inout PingRota<Member>, checks: Int) -> [Int] {
+        (0..<checks).map { _ in
             let turn = rota.turn()
             turn.forEach { $0.turns += 1 }
             return turn.count
@@ -54,7 +54,7 @@ struct PingRotaTests {
         var rota = PingRota<Member>(bands: 10)
         let members = (0..<25).map { _ in Member() }
         members.forEach { rota.join($0) }
-        let sizes = pass(&rota, beats: 10)
+        let sizes = pass(&rota, checks: 10)
         #expect(sizes.max() == 3 && sizes.min() == 2)
         #expect(members.allSatisfy { $0.turns == 1 })
     }
@@ -78,7 +78,7 @@ struct PingRotaTests {
             }
             if Int.random(in: 0..<10, using: &numbers) == 0 { _ = rota.turn() }
         }
-        _ = pass(&rota, beats: 7)
+        _ = pass(&rota, checks: 7)
         #expect(present.allSatisfy { $0.turns == 1 } && gone.allSatisfy { $0.turns == 0 }, "seed \(seed)")
         #expect(Set(rota.members.map(ObjectIdentifier.init)) == Set(present.map(ObjectIdentifier.init)), "seed \(seed)")
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import RollcallServer
 
 @Suite("Silent connections")
-struct EdgeBeatTests {
+struct SilentConnectionTests {
     /// Counts the flushes.
     private final class FlushCount: ChannelOutboundHandler {
         typealias OutboundIn = ByteBuffer
