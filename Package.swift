@@ -143,7 +143,7 @@ package.targets += [
     tests(
         "RollcallClientTests",
         uses: sockets + ["RollcallBrowser", "RollcallClient", "RollcallProtocol", "RollcallTesting", "TestSupport"]
-            + ["NIOWebSocket"], exclude: ["Apple", "Text/golden.json"]),
+            + ["NIOWebSocket"], exclude: ["Apple", "Client/situations.json", "Text/golden.json"]),
     tests(
         "RollcallNodeTests",
         uses: core + ["RollcallNode", "Metrics", "MetricsTestKit", "NIOConcurrencyHelpers", "ServiceLifecycle"]),

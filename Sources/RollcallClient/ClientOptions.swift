@@ -12,15 +12,16 @@ public struct ClientOptions: Sendable {
     /// current again within two seconds after an outage. To save battery, an app may set a longer one and call
     /// ``RollcallClient/networkChanged()``.
     ///
-    /// Pauses grow to 15 s instead, each at least half its limit, after the token callback has failed, and where a worker
-    /// answers that it has no room (status 429, close code 4002). A time that the worker names counts before all.
+    /// Pauses grow to 15 s instead, each at least half its limit: after an hour without an answer; after 30 s of answers of a
+    /// balancer that reaches no worker (502 to 504); after the token callback has failed; and where a worker refuses the
+    /// handshake or has no room. A time that the worker names counts before all.
     public var longestPause: Duration = .milliseconds(1500)
     /// The time limit for the token callback, after which it is called again, and for each connection attempt, up to the
     /// worker's welcome. Doubles each time that it has passed, up to 40 s, until a worker welcomes the client. While there
     /// is another address to try, an attempt takes two seconds at most, and twice that each time that all have failed.
     public var connectTimeout: Duration = .seconds(10)
-    /// How long the connection is down until models no longer show any user's presence: no dot, and no text. Streams keep what
-    /// was last known. `nil` for never.
+    /// How long there is no connection until models no longer show any user's presence: no dot, and no text. `nil` for never.
+    /// See ``RollcallClient/RollcallClient/isStale``.
     public var staleAfter: Duration? = .seconds(5)
     /// The path of a PEM file with the certificates to trust for `wss://`, instead of the system's.
     public var trustedCertificates: String?

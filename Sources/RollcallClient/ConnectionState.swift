@@ -10,7 +10,11 @@ public enum ConnectionState: Hashable, Sendable {
     /// Disconnected. The next attempt starts after the duration, or earlier, at ``RollcallClient/networkChanged()`` or
     /// ``RollcallClient/connect()``.
     case waiting(Duration, because: RollcallError)
-    /// The client gave up. Fix the cause and call ``RollcallClient/connect()`` again.
+    /// A worker refused the session, or an argument is wrong: fix the cause.
+    ///
+    /// With ``RollcallError/retryIn``, the client tries again by itself, with a fresh token: first then, later ever more rarely,
+    /// every five minutes in the end, and when the user returns to the app. It reports only what is new. Without, it waits for
+    /// ``RollcallClient/connect()``.
     case failed(RollcallError)
     /// ``RollcallClient/close()`` was called. This is the last state.
     case closed

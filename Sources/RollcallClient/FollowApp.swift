@@ -13,7 +13,7 @@
 
     extension RollcallClient {
         /// Reports the app's phases (``setPhase(_:)``) and changes of the network (``networkChanged()``) as long as the
-        /// client exists. Call it once.
+        /// client exists. While there is no network, the client tries to connect every 30 s only. Call it once.
         ///
         /// With UIKit, an app that enters the background is in the background. With AppKit, only a Mac that sleeps is: people
         /// read the windows of apps that are not in front. An app that iOS launches in the background, for example because
@@ -29,6 +29,7 @@
                     defer { isFirst = false }
                     return !isFirst
                 }
+                engine.run { $0.networkIs(available: path.status != .unsatisfied) }
                 if isChange, path.status == .satisfied { networkChanged() }
             }
             monitor.start(queue: DispatchQueue(label: "rollcall.network"))

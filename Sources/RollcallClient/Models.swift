@@ -27,6 +27,8 @@ public final class TypingModel {
     }
     /// The line for a screen reader, without dots.
     public private(set) var label = ""
+    /// Why the worker shows nothing of the conversation: `not_a_member` or `limit`. `nil` if it does.
+    public var refusal: RollcallError? { typing.refusal }
     /// What a screen reader should announce. Changes only when the set of typing users changes.
     public private(set) var announcement = ""
     /// The text of the user's own field, to bind the field to. White space alone does not count as typing.
@@ -95,7 +97,8 @@ public final class TypingModel {
 ///     Circle().fill(colour(of: bob.dot))
 ///
 /// Updated on the main actor when the presence changes or the text becomes outdated, until the model is released. Once the
-/// connection has been down for ``ClientOptions/staleAfter``, the presence is unknown.
+/// connection has been down for ``ClientOptions/staleAfter``, the presence is unknown until a new one has confirmed it, and
+/// for good once the client is closed.
 @MainActor @Observable
 public final class PresenceModel {
     public let user: UserID
@@ -113,7 +116,7 @@ public final class PresenceModel {
         self.client = client
         self.words = words
         freshness = .of(client)
-        changes = client.presence(of: user).follow(for: self) { $0.became($1) }
+        changes = Updates(client: client) { $0.observeShownPresence(of: user, $1) }.follow(for: self) { $0.became($1) }
     }
 
     /// `nil` while unknown.
@@ -124,7 +127,7 @@ public final class PresenceModel {
     public var dot: PresenceDot { PresenceDot(presence) }
     public var isOnline: Bool { presence?.status == .online }
 
-    private func became(_ presence: Presence) {
+    private func became(_ presence: Presence?) {
         known = presence
         tell()
     }
@@ -242,10 +245,12 @@ public final class MembersModel {
         changes = client.members(of: conversation).follow(for: self) { $0.members = $1 }
     }
 
+    /// Why the worker shows nothing of the conversation: `not_a_member` or `limit`. `nil` if it does.
+    public var refusal: RollcallError? { members.refusal }
     public var people: [Member] {
         freshness.isStale ? members.people.map { Member(user: $0.user, name: $0.name) } : members.people
     }
-    /// As last known, also while the connection is down.
+    /// Of those whose presence is known.
     public var count: GroupCount { members.groupCount }
     /// `3 of 5 online`; empty while no presence is known, or if there are no members.
     public var countText: String {

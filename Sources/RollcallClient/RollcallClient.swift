@@ -9,8 +9,10 @@
 ///         label.text = TypingText.english.text(for: typing)
 ///     }
 ///
-/// The client reconnects without limit. After a reconnect, its streams emit the current state. It gives up only on
-/// errors that a retry cannot fix (``RollcallError``), and reports them in ``RollcallClient/connection``.
+/// The client reconnects without limit. After a reconnect, its streams emit the current state. It reports what somebody has to
+/// fix in ``RollcallClient/connection`` (``ConnectionState/failed(_:)``), and tries again ever more rarely. It gives up only
+/// on a wrong argument, if the user is signed out, if an operator ended the session, or if a newer session of the same device
+/// replaced it.
 ///
 /// Every method may be called on any thread or actor. Values arrive in order within one stream, and in no fixed order
 /// between streams.
@@ -35,10 +37,11 @@ public final class RollcallClient: Sendable {
     ///     (``RollcallError/Code/replaced``).
     ///   - options: the settings of the client.
     ///   - token: returns a token for the user; may run on any thread. It is called before the first connection, some
-    ///     time before the token expires (if it is a JWT with an expiry), and when the token has expired. If it throws,
-    ///     the client retries after ever longer pauses, up to 15 s (see ``TokenUnavailable``), except for a
-    ///     ``RollcallError`` whose ``RollcallError/retry`` is false: then the client gives up. If it
-    ///     does not return within ``ClientOptions/connectTimeout``, its task is cancelled and it is called again.
+    ///     time before the token expires (if it is a JWT with an expiry), and when a worker has refused the token. If it
+    ///     throws, or returns an empty token or one that has expired, the client calls it again after ever longer pauses, up to
+    ///     15 s (see ``TokenUnavailable``), except for a ``RollcallError`` with the code `bad_token`, which says that the user is
+    ///     signed out: then the client gives up. If it does not return within ``ClientOptions/connectTimeout``, its task is
+    ///     cancelled and it is called again.
     public convenience init(
         url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
@@ -88,14 +91,14 @@ public final class RollcallClient: Sendable {
         engine.run { $0.close {} }
     }
 
-    /// Connects, or tries again after ``ConnectionState/failed(_:)``. The device's presence begins with the connection.
+    /// Connects, or tries again at once after ``ConnectionState/failed(_:)``. The device's presence begins with the connection.
     /// Does nothing if the client is connected, connecting or closed; skips the pause if it is waiting.
     public func connect() {
         engine.run { $0.connection.connect() }
     }
 
     /// Says goodbye and closes the client for good: this device's presence and typing end at once, and all streams
-    /// finish.
+    /// finish, those of typing, members and several users with an empty value. Models then show nothing.
     public func close() {
         engine.run { $0.close {} }
     }
@@ -172,12 +175,12 @@ extension RollcallClient {
     }
 
     /// A user's presence: the current state, then every change. Emits nothing while the presence is unknown. While the
-    /// client is disconnected, the last known presence stays.
+    /// client is disconnected, the last known presence stays; see ``isStale``.
     public func presence(of user: UserID) -> Updates<Presence> {
         Updates(client: self) { $0.observePresence(of: user, $1) }
     }
 
-    /// The presence of several users as one value. Users whose presence is not known yet are absent from it.
+    /// The presence of several users as one value. Users whose presence is not known are absent from it; see ``isStale``.
     public func presence(of users: some Sequence<UserID>) -> Updates<[UserID: Presence]> {
         let users = Array(Set(users))
         return Updates(client: self) { $0.observePresence(of: users, $1) }
@@ -197,13 +200,17 @@ extension RollcallClient {
         Updates(client: self) { $0.observeConnection($1) }
     }
 
-    /// Whether the connection has been down for ``ClientOptions/staleAfter``: the current value, then every change. Models
-    /// then show no user's presence; streams keep what was last known.
+    /// Whether there has been no connection for ``ClientOptions/staleAfter``, also before the first; or whether this process
+    /// slept for as long, and the worker has not answered since: the current value, then every change. Models then show no
+    /// user's presence.
+    ///
+    /// After the connection was down for so long, nobody's presence is known until a new one has confirmed it, user by user:
+    /// models and streams of several users or members lack it, while a stream of one user emits it again when it comes.
     public var isStale: Updates<Bool> {
         Updates(client: self) { $0.observeStaleness($1) }
     }
 
-    /// Errors that did not end the connection, for logs. Emits errors that occur while the stream is iterated; a slow
+    /// Errors that did not end the connection, for logs: also why a conversation is not shown, once for each reason. Emits errors that occur while the stream is iterated; a slow
     /// reader gets only the latest.
     public var problems: Updates<RollcallError> {
         Updates(client: self) { $0.observeProblems($1) }

@@ -1,5 +1,5 @@
 // The errors of a client. Temporary failures, such as no network or a lost worker, are never thrown: the client
-// retries, and the connection state says so. Errors that are thrown or end the connection need a fix.
+// retries, and the connection state says so. Errors that are thrown, or with which a connection fails, need a fix.
 
 /// An error that needs a fix, or, in ``ConnectionState/waiting(_:because:)``, the reason for the next attempt.
 public struct RollcallError: Error, Sendable {
@@ -12,9 +12,8 @@ public struct RollcallError: Error, Sendable {
         case noWebSocket = "no_websocket"
         /// The worker rejects the token (close code 4100).
         case badToken = "bad_token"
-        /// The token has expired, and so had the one that the callback then returned (4101). In
-        /// ``ConnectionState/waiting(_:because:)``, only the first has expired, and the client is about to call the
-        /// callback.
+        /// The token has expired (4101). The client calls the callback at once, and then after ever longer pauses, up to 15 s, as
+        /// long as it returns expired tokens.
         case tokenExpired = "token_expired"
         /// The worker could not read one of the client's messages, or the server is not a Rollcall worker (4102).
         case protocolError = "protocol_error"
@@ -22,11 +21,11 @@ public struct RollcallError: Error, Sendable {
         case tooManyMessages = "too_many_messages"
         /// A newer session of the same device has replaced this one (4104).
         case replaced
-        /// The user has more sessions than the worker allows (4105).
+        /// The user has more sessions than the worker allows (4105). The client tries again every 15 s.
         case tooManySessions = "too_many_sessions"
         /// An operator ended the session (4106).
         case sentAway = "sent_away"
-        /// The worker ended the session for another reason that a reconnect does not fix.
+        /// The worker ended the session for another reason that an immediate reconnect does not fix.
         case refused
         /// The user is not a member of the conversation.
         case notAMember = "not_a_member"
@@ -34,7 +33,7 @@ public struct RollcallError: Error, Sendable {
         case limit
         /// The worker rejected one message.
         case badRequest = "bad_request"
-        /// The token callback threw an error, or did not return in time.
+        /// The token callback threw an error, returned an empty string, or did not return in time.
         case tokenUnavailable = "token_unavailable"
         /// No worker answered.
         case unreachable
@@ -51,6 +50,9 @@ public struct RollcallError: Error, Sendable {
     public var closeCode: CloseCode?
     /// The error that caused this one, if any.
     public var underlying: (any Error)?
+    /// In ``ConnectionState/failed(_:)``: how long after the failure the client tries again by itself. `nil` if it waits for
+    /// ``RollcallClient/connect()``.
+    public internal(set) var retryIn: Duration?
 
     public init(_ code: Code, _ message: String, closeCode: CloseCode? = nil, underlying: (any Error)? = nil) {
         self.code = code
@@ -59,7 +61,7 @@ public struct RollcallError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// Whether a retry may help. If so, the client already retries.
+    /// Whether this passes by itself, so that nobody has to fix anything: the client already retries.
     public var retry: Bool {
         switch code {
         case .tokenUnavailable, .unreachable, .connectionLost, .asked: true
@@ -72,7 +74,7 @@ public struct RollcallError: Error, Sendable {
 }
 
 /// Thrown by a token callback that cannot give a token now. The client calls it again after ever longer pauses, up to 15 s;
-/// any other error, but a ``RollcallError`` that no retry can fix, means the same.
+/// any other error means the same, except for a ``RollcallError`` with the code `bad_token`: the user is signed out.
 public struct TokenUnavailable: Error, Hashable, Sendable {
     /// How long the token server asks to be left alone, as with the header `Retry-After`; five minutes at most.
     public var retryAfter: Duration?

@@ -32,6 +32,7 @@ final class FakeWire: Wire, @unchecked Sendable {
                 world.sessions.append(self)
                 self.owner?.wireOpened(self)
             case .refuses: finish(.notReached(nil))
+            case .answers(let refusal): finish(.notReached(refusal))
             case .isSilent: break
             }
         }

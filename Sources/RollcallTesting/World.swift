@@ -9,6 +9,7 @@ final class World: @unchecked Sendable {
         case accepts
         case refuses
         case isSilent
+        case answers(UpgradeRefused)
     }
 
     private static let expiry = Duration.seconds(3)

@@ -19,6 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 MODULE = ROOT / "Sources/RollcallBrowser/Module"
 FILES = {
     "/golden.json": ROOT / "Tests/RollcallClientTests/Text/golden.json",
+    "/situations.json": ROOT / "Tests/RollcallClientTests/Client/situations.json",
     "/page.html": HERE / "page.html",
     "/react.html": HERE / "react.html",
     "/react/module.js": HERE / "react-module.js",

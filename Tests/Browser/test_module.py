@@ -88,6 +88,8 @@ def test_c6_the_module_runs_in_node(worker, tmp_path):
 @pytest.mark.parametrize("file", sorted(MODULE.glob("*.js")), ids=lambda file: file.name)
 def test_c6_the_module_depends_on_nothing_and_does_nothing_behind_ones_back(file):
     code = re.sub(r"^\s*(//|\*|/\*).*$", "", file.read_text(encoding="utf-8"), flags=re.M)
-    for forbidden in ("import(", "eval(", "new Function", "innerHTML", "console."):
+    for forbidden in ("import(", "eval(", "new Function", "innerHTML"):
         assert forbidden not in code
+    # What nobody listens to, and an app's own error where the platform reports none, go through two functions.
+    assert code.count("console.") == (2 if file.name == "messages.js" else 0)
     assert all(name.startswith("./") or (file.name, name) == ("react.js", "react") for name in re.findall(r"""\bfrom\s+["']([^"']+)""", code))

@@ -94,6 +94,9 @@ export class Liveness {
   #doubtEnd = Infinity;
   deadline;
 
+  /** Whether the answer to a ping is awaited. */
+  get isAwaiting() { return this.#askedAt !== null; }
+
   constructor(interval, now) {
     this.#interval = interval;
     this.deadline = now + 2 * interval;
@@ -141,13 +144,25 @@ export class Liveness {
 export class Alarm {
   /** The longest delay of a browser's timer. */
   static LONGEST = 2 ** 31 - 1;
+  /** A timer that is this late was held up: the machine slept, or the page was suspended. */
+  static ASLEEP = 5 * SECOND;
 
   #ring;
+  #woke;
   #deadline = null;
+  /** When the timer rings, and when that is on the device's clock, which goes on while the machine sleeps. */
   #scheduled = Infinity;
+  #scheduledDate = Infinity;
   #timer = null;
 
-  constructor(ring) { this.#ring = ring; }
+  /**
+   * @param {() => void} ring
+   * @param {(late: number) => void} woke called before, if this process did not run when the timer should have rung
+   */
+  constructor(ring, woke) {
+    this.#ring = ring;
+    this.#woke = woke;
+  }
 
   /** Sets the deadline; null for none. */
   set(deadline) {
@@ -156,21 +171,33 @@ export class Alarm {
     else if (deadline < this.#scheduled) this.#schedule();
   }
 
+  /** Rings now if that is overdue. Returns whether this process did not run for a while. */
+  check() {
+    const late = this.#late;
+    if (late > 0) this.#fired();
+    return late >= Alarm.ASLEEP;
+  }
+
+  get #late() { return Math.max(performance.now() - this.#scheduled, Date.now() - this.#scheduledDate); }
+
   #schedule() {
     this.#cancel();
-    this.#scheduled = this.#deadline;
-    this.#timer = setTimeout(() => this.#fired(), clamp(this.#deadline - performance.now(), 0, Alarm.LONGEST));
+    const delay = clamp(this.#deadline - performance.now(), 0, Alarm.LONGEST);
+    [this.#scheduled, this.#scheduledDate] = [performance.now() + delay, Date.now() + delay];
+    this.#timer = setTimeout(() => this.#fired(), delay);
   }
 
   #cancel() {
-    if (this.#scheduled === Infinity) return;
     clearTimeout(this.#timer);
-    this.#scheduled = Infinity;
+    this.#scheduled = this.#scheduledDate = Infinity;
   }
 
   #fired() {
-    this.#scheduled = Infinity;
-    if (performance.now() < this.#deadline) return this.#schedule();
+    const late = this.#late;
+    this.#cancel();
+    if (late >= Alarm.ASLEEP) this.#woke(late);
+    if (this.#deadline === null) return;
+    if (performance.now() < this.#deadline) return this.#scheduled === Infinity ? this.#schedule() : undefined;
     this.#deadline = null;
     this.#ring();
   }

@@ -1,13 +1,14 @@
 // The client, as an app holds it. `rollcall.d.ts` documents it.
 
 import { Engine } from "./engine.js";
-import { MINUTE, SECOND, validName } from "./messages.js";
+import { MINUTE, SECOND, validName, warn } from "./messages.js";
 import { checkedTypingSettings, TypingInput } from "./typing.js";
 import { DISPOSE, ending, Updates } from "./updates.js";
 
 export class RollcallClient extends EventTarget {
   #engine;
   #typing;
+  #hearsProblems = false;
 
   constructor({
     url, device, token, typing, names, idleAfter = 5 * MINUTE, workerHosts = [], longestPause = 1_500,
@@ -19,7 +20,15 @@ export class RollcallClient extends EventTarget {
       urls: [url].flat(), device: device === undefined ? undefined : validName(device), token, names, idleAfter,
       workerHosts, longestPause, connectTimeout, staleAfter, WebSocket,
     };
-    this.#engine = new Engine(options, (type, detail) => this.dispatchEvent(new CustomEvent(type, { detail })));
+    this.#engine = new Engine(options, (type, detail) => {
+      if (type === "problem" && !this.#hearsProblems) warn(detail);
+      this.dispatchEvent(new CustomEvent(type, { detail }));
+    });
+  }
+
+  addEventListener(type, listener, options) {
+    if (type === "problem") this.#hearsProblems = true;
+    super.addEventListener(type, listener, options);
   }
 
   connect() { this.#engine.connection.connect(); }
@@ -110,15 +119,17 @@ export class RollcallClient extends EventTarget {
     const on = (target, types, handle) => {
       for (const type of types) target.addEventListener(type, handle, { signal: following.signal, passive: true });
     };
-    let [idling, isLong, isLeft] = [null, false, false];
+    let [idling, wasHidden, isLong, isLeft] = [null, false, false, false];
     const follow = () => {
       clearTimeout(idling);
       if (!document.hidden) {
         this.setPhase("active");
-        // The machine may have slept, and a user who comes back must not see what a dead connection brought last.
-        if (isLong) this.networkChanged();
-        isLong = false;
-      } else if (globalThis.matchMedia("(hover: none)").matches) {
+        if (wasHidden) this.#engine.returned({ wasLong: isLong });
+        wasHidden = isLong = false;
+        return;
+      }
+      wasHidden = true;
+      if (globalThis.matchMedia("(hover: none)").matches) {
         this.setPhase("background");
       } else {
         this.#engine.endTyping();

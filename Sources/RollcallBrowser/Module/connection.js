@@ -2,7 +2,7 @@
 
 import { Liveness } from "./attention.js";
 import { MINUTE, parseMessage, RollcallError, SECOND } from "./messages.js";
-import { Backoff, parseAddress, REFUSALS, Route } from "./route.js";
+import { answerOf, Backoff, parseAddress, Route } from "./route.js";
 
 /** Returns the claims of a JWT; none for another token. */
 function claimsOf(token) {
@@ -28,9 +28,16 @@ export class Connection {
   static OLD_ATTEMPT = 2 * SECOND;
   /** How long before its expiry a token is replaced, at least. For a short-lived token it is less. */
   static RENEWAL_MARGIN = MINUTE;
+  /** How often at most a return to the foreground tries again after a refusal. */
+  static RETURN_PAUSE = 10 * SECOND;
 
-  /** `idle`, `authenticating`, `opening`, `greeting` (hello is sent), `connected`, `waiting`, `failed` or `closed`. */
+  /**
+   * `idle`, `authenticating`, `opening`, `greeting` (hello is sent), `connected`, `waiting`, `refused` (waits longer),
+   * `failed` or `closed`.
+   */
   #stage = "idle";
+  /** The code of the refusal that was reported last. Until something else is, attempts begin without a report. */
+  #refusal = null;
   #deadline = null;
   #socket = null;
   #liveness = null;
@@ -43,8 +50,6 @@ export class Connection {
   #attemptBegan = 0;
   #isRestarted = false;
   #token = null;
-  /** When the app gave the token: `{ steady, device }`. */
-  #tokenTime = null;
   #renewal = null;
   #isRenewing = false;
   #renewalPauses = null;
@@ -72,10 +77,21 @@ export class Connection {
   /** Whether there is a connection, or will be one without another call. */
   get isActive() { return !["idle", "failed", "closed"].includes(this.#stage); }
   get isConnected() { return this.#stage === "connected"; }
+  /** Whether a ping is unanswered. */
+  get isPinging() { return this.#pings.length > 0; }
   get isClosed() { return this.#stage === "closed"; }
   get deadline() { return Math.min(this.#deadline ?? Infinity, this.#renewal ?? Infinity); }
 
-  connect() { if (["idle", "failed", "waiting"].includes(this.#stage)) this.#begin(); }
+  connect() {
+    if (!["idle", "failed", "refused", "waiting"].includes(this.#stage)) return;
+    this.#refusal = null;
+    this.#begin();
+  }
+
+  /** The user is back. A worker that refused the session may be able to take it now. */
+  returned() {
+    if (this.#stage === "refused" && performance.now() >= this.#attemptBegan + Connection.RETURN_PAUSE) this.#begin();
+  }
 
   send(messages) {
     const socket = this.#socket;
@@ -124,6 +140,8 @@ export class Connection {
     if (goodbye && this.isOpen) this.send([{ type: "goodbye" }]);
     if (this.isClosed) return Promise.resolve();
     const socket = this.#socket;
+    // The next connection may be another user's.
+    this.#token = null;
     this.#stop(state, { status: state });
     return socketClosed(socket);
   }
@@ -132,7 +150,8 @@ export class Connection {
     if (this.#renewal !== null && now >= this.#renewal) this.#isRenewing ? this.#renewalFailed() : this.#renewToken();
     if (this.#deadline === null || now < this.#deadline) return;
     switch (this.#stage) {
-      case "waiting": return void this.#begin();
+      case "waiting":
+      case "refused": return void this.#begin();
       case "authenticating":
         this.#attempt += 1;
         this.#route.timedOut(this.#options.connectTimeout);
@@ -140,7 +159,7 @@ export class Connection {
       case "opening":
       case "greeting":
         this.#route.timedOut(this.#options.connectTimeout);
-        return this.#stage === "opening" && this.#socket ? this.#socketFailed() : this.#attemptFailed();
+        return this.#attemptFailed();
       case "connected": {
         const judgement = this.#liveness.deadlinePassed(now);
         this.#deadline = this.#liveness.deadline;
@@ -154,6 +173,9 @@ export class Connection {
   #become(stage, state) {
     this.#stage = stage;
     this.#engine.changed();
+    const isQuiet = this.#refusal !== null && (state.status === "connecting" || state.error?.code === this.#refusal);
+    if (isQuiet) return;
+    this.#refusal = stage === "refused" ? state.error.code : null;
     this.#engine.connectionChanged(state);
   }
 
@@ -191,7 +213,7 @@ export class Connection {
       try {
         const token = await this.#freshToken();
         if (attempt !== this.#attempt) return;
-        this.#keepToken(token);
+        this.#token = token;
       } catch (error) {
         if (attempt === this.#attempt) this.#follow(this.#route.tokenFailed(error));
         return;
@@ -203,17 +225,10 @@ export class Connection {
   async #freshToken() {
     const { token } = this.#options;
     const fresh = typeof token === "function" ? await token() : token;
-    if (typeof fresh === "string") return fresh;
-    throw new RollcallError("bad_token", "the token callback gave no string");
+    if (typeof fresh === "string" && fresh) return fresh;
+    if (fresh) throw new RollcallError("bad_token", "the token callback gave no string");
+    throw new Error("the token callback gave nothing yet");
   }
-
-  #keepToken(token) {
-    this.#token = token;
-    this.#tokenTime = { steady: performance.now(), device: Date.now() };
-  }
-
-  /** The steady clock may stop while the machine sleeps, and the device's clock may be set back: the later one counts. */
-  get #tokenAge() { return Math.max(performance.now() - this.#tokenTime.steady, Date.now() - this.#tokenTime.device); }
 
   /** Compares the token's own expiry with the worker's time. The worker refuses every other expired token (4101). */
   #isTokenExpired() {
@@ -233,31 +248,50 @@ export class Connection {
     const attempt = this.#attempt;
     this.#route.opening();
     this.#attemptBegan = performance.now();
-    this.#deadline = this.#attemptBegan + this.#route.timeout(this.#options.connectTimeout);
+    const asksFirst = this.#isReal && this.#route.asksFirst(this.#attemptBegan);
+    this.#deadline = this.#attemptBegan
+      + (asksFirst ? this.#timeLimit : this.#route.timeout(this.#options.connectTimeout));
     this.#become("opening", { status: "connecting" });
-    // Another WebSocket than the browser's, of an app's test, says nothing about HTTP.
-    const isReal = this.#options.WebSocket === globalThis.WebSocket;
-    if (isReal && this.#route.asksFirst(this.#attemptBegan) && attempt === this.#attempt) {
-      const status = await this.#answer();
+    if (asksFirst && attempt === this.#attempt) {
+      const answer = await this.#ask(this.#route.address);
       if (attempt !== this.#attempt) return;
-      if (status !== 426) return this.#attemptFailed(status);
+      this.#route.answered(this.#route.address, answer, performance.now());
+      if (!answer?.isOurs || answer.status !== 426) return this.#attemptFailed();
       this.#deadline = performance.now() + this.#route.timeout(this.#options.connectTimeout);
       this.#engine.changed();
     }
     if (attempt === this.#attempt) this.#openSocket();
   }
 
-  /** Returns the status with which a worker answers a plain request; undefined if none does. */
-  async #answer() {
+  /** Another WebSocket than the platform's, of an app's test, says nothing about HTTP. */
+  get #isReal() { return this.#options.WebSocket === globalThis.WebSocket; }
+
+  /**
+   * Returns what answers a plain request at an address; undefined if nothing does, or if this page may not read it; null if
+   * the attempt is over.
+   */
+  async #ask(address) {
+    this.#probe?.abort();
     this.#probe = new AbortController();
     const { signal } = this.#probe;
     try {
-      const url = this.#route.address.href.replace(/^ws/, "http");
-      const { status } = await fetch(url, { mode: "cors", credentials: "omit", cache: "no-store", redirect: "error", signal });
-      return status === 426 || REFUSALS.has(status) ? status : undefined;
+      // Cookies may be what lets a page through to its own origin.
+      return answerOf(await fetch(address.href.replace(/^ws/, "http"), {
+        mode: "cors", credentials: "same-origin", cache: "no-store", redirect: "error", signal,
+      }));
     } catch {
-      return undefined;
+      return signal.aborted ? null : undefined;
     }
+  }
+
+  /**
+   * Asks at an address why no WebSocket opened there, which a WebSocket does not say. The answer may bring the next attempt
+   * forward, or change the pause before it.
+   */
+  async #explain(address) {
+    const answer = await this.#ask(address);
+    const next = answer === null ? null : this.#route.answered(address, answer, performance.now());
+    if (next && this.#stage === "waiting") this.#follow(next);
   }
 
   #openSocket() {
@@ -276,6 +310,8 @@ export class Connection {
     });
     on("open", () => this.#greet());
     on("message", ({ data }) => this.#received(data));
+    // Node.js reports a failed handshake by this event alone.
+    on("error", () => { if (this.#stage === "opening") this.#socketFailed(); });
     on("close", ({ code, reason }) => {
       if (this.#stage === "opening") this.#socketFailed();
       // 1006 is what a browser reports if there was no close frame.
@@ -308,6 +344,7 @@ export class Connection {
       this.lastHeard = performance.now();
       this.#liveness.received(pingAt, this.lastHeard);
       this.#deadline = this.#liveness.deadline;
+      if (pingAt !== null && !this.#liveness.isAwaiting) this.#engine.connectionConfirmed();
     }
     switch (message?.type) {
       case undefined: break;
@@ -330,28 +367,33 @@ export class Connection {
     // Race: an observer that was called because of the worker's time may have ended the connection.
     if (this.#stage !== "connected") return;
     this.#scheduleRenewal();
-    this.#engine.connectionChanged({ status: "connected", session: { user, device, session, worker } });
+    this.#become("connected", { status: "connected", session: { user, device, session, worker } });
+    if (this.#stage === "connected" && this.#isReal && this.#route.asksAhead) this.#explain(this.#route.address);
   }
 
-  /** @param {number} [status] that of a refusal */
-  #attemptFailed(status) {
+  #attemptFailed() {
+    const [{ address }, hasSocket] = [this.#route, this.#socket !== null && this.#stage === "opening"];
     this.#end();
-    this.#follow(this.#route.connectFailed(status));
+    const next = this.#route.connectFailed(performance.now());
+    this.#follow(next);
+    if (hasSocket && next.after > 0 && this.#isReal && this.#stage === "waiting") this.#explain(address);
   }
 
   #lost(code, reason = "") {
     const duration = this.#stage === "connected" ? performance.now() - this.#connectedAt : 0;
     this.#end();
-    this.#follow(this.#route.connectionEnded(code, duration, this.#tokenAge, reason));
+    this.#follow(this.#route.connectionEnded(code, duration, reason));
   }
 
   /** @param next what `Route` decided */
-  #follow({ after, freshToken, error }) {
+  #follow({ after, freshToken, isRefusal, error }) {
     this.#isRestarted = false;
     if (after === undefined) return this.#giveUp(error);
     if (freshToken) this.#token = null;
     this.#deadline = performance.now() + after;
-    this.#become("waiting", { status: "waiting", retryIn: Math.round(after), error });
+    const retryIn = Math.round(after);
+    if (isRefusal) this.#become("refused", { status: "failed", retryIn, error });
+    else this.#become("waiting", { status: "waiting", retryIn, error });
   }
 
   #giveUp(error) {
@@ -406,7 +448,7 @@ export class Connection {
    */
   renewalAnswered(token, isAccepted) {
     if (this.#stage !== "connected") return;
-    if (isAccepted) this.#keepToken(token);
+    if (isAccepted) this.#token = token;
     else this.#renewalFailed();
   }
 }

@@ -2,7 +2,7 @@
 
 import { Connection } from "./connection.js";
 import { Alarm, Attention, ServerClock } from "./attention.js";
-import { RollcallError, SECOND, workerError } from "./messages.js";
+import { RollcallError, SECOND, warn, workerError } from "./messages.js";
 import { Names } from "./names.js";
 import { Outbox } from "./outbox.js";
 import { People } from "./people.js";
@@ -36,7 +36,7 @@ export class Engine {
   #named = new Set();
   #isSettling = false;
   #wasBeyondLimits = false;
-  #alarm = new Alarm(() => this.#deadlinePassed(performance.now()));
+  #alarm = new Alarm(() => this.#deadlinePassed(performance.now()), (late) => this.#woke(late));
 
   /** @param emit dispatches an event of the client, given its type and detail */
   constructor(options, emit) {
@@ -64,10 +64,13 @@ export class Engine {
     this.#flush();
     this.isClosed = true;
     const closed = this.connection.end("closed", { goodbye: true });
+    // What is on the screen ends empty.
     this.people.close();
     this.names.close();
-    for (const end of [...this.#endings]) end();
+    for (const room of this.#rooms.values()) room.close();
     this.#rooms.clear();
+    // Behind the last values of observers that get one per task.
+    queueMicrotask(() => { for (const end of [...this.#endings]) end(); });
     return closed;
   }
 
@@ -117,10 +120,7 @@ export class Engine {
     this.people.deadlinePassed(now);
     if (this.connection.isOpen) this.outbox.deadlinePassed(now);
     for (const stop of this.#stops) if (now >= stop.deadline) stop.end(false);
-    if (now >= this.#staleAt) {
-      this.#staleAt = Infinity;
-      this.isStale.update(true);
-    }
+    if (now >= this.#staleAt) this.#becameStale();
     for (const room of this.#rooms.values()) {
       room.deadlinePassed(now);
       for (const field of room.fields) this.#signalled(field, field.deadlinePassed(now));
@@ -140,13 +140,33 @@ export class Engine {
     }
     const { isBeyondLimits } = this.outbox;
     if (isBeyondLimits && !this.#wasBeyondLimits) {
-      this.#report(
+      this.report(
         new RollcallError("limit", "more users or conversations are observed than the worker serves a session"));
     }
     this.#wasBeyondLimits = isBeyondLimits;
   }
 
-  #report(error) { this.#emit("problem", error); }
+  /** The connection has been down for `staleAfter`: only what a new one confirms, user by user, is shown from now on. */
+  #becameStale() {
+    this.#staleAt = Infinity;
+    this.people.forget();
+    for (const room of this.#rooms.values()) room.presenceForgotten();
+    this.isStale.update(true);
+  }
+
+  /**
+   * This process did not run for a while: what is shown may be as old, and the connection dead. So the worker is asked once,
+   * and until it answers, what is shown counts as stale. An answer on the same connection confirms all of it.
+   */
+  #woke(late) {
+    const { isConnected } = this.connection;
+    this.connection.networkChanged();
+    if (isConnected && late >= this.#staleAfter) this.isStale.update(true);
+  }
+
+  connectionConfirmed() { this.isStale.update(false); }
+
+  report(error) { this.#emit("problem", error); }
 
   wireUsed(detail) { this.#emit("wire", detail); }
 
@@ -158,6 +178,7 @@ export class Engine {
   #askTime(now) {
     if (!this.#isTimeRead || now < this.#clock.deadline) return;
     this.#clock.timeRequested(now);
+    if (this.connection.isPinging) return;
     this.outbox.spend(performance.now());
     this.connection.ping();
   }
@@ -177,8 +198,14 @@ export class Engine {
     if (phase === "background") this.endTyping();
     this.#attention.phaseChanged(phase, performance.now());
     this.changed();
-    // A user who comes back must not see what a dead connection brought last.
-    if (isBack) this.connection.networkChanged();
+    if (isBack) this.returned({ wasLong: true });
+  }
+
+  /** The user is back. After a while, they must not see what a dead connection brought last. */
+  returned({ wasLong }) {
+    const hasSlept = this.#alarm.check();
+    if (wasLong && !hasSlept) this.connection.networkChanged();
+    this.connection.returned();
   }
 
   stateSet(state) {
@@ -272,6 +299,10 @@ export class Engine {
         const names = rowsOf.get(presence.user);
         for (const name of names) latest.get(name).presences.set(presence.user, presence);
         changed(names);
+      }, (user) => {
+        const names = rowsOf.get(user);
+        for (const name of names) latest.get(name).presences.delete(user);
+        changed(names);
       }));
       changed(rows.keys());
       return () => {
@@ -330,9 +361,9 @@ export class Engine {
     this.#want(room);
   }
 
+  /** A field that is not shown, and an app in the background, do not type, whatever the program does with the text. */
   fieldEdited(field, hasText, kind) {
-    if (this.isClosed) return;
-    if (hasText && !this.#rooms.get(field.conversation)?.fields.has(field)) this.fieldAppeared(field);
+    if (this.isClosed || this.deviceState === "background" || !this.#rooms.get(field.conversation)?.fields.has(field)) return;
     const now = performance.now();
     this.#attention.edited(now);
     this.#signalled(field, field.edited(hasText, kind, now));
@@ -419,8 +450,13 @@ export class Engine {
     if (state.status === "connected") {
       this.#staleAt = Infinity;
       this.isStale.update(false);
-    } else if (this.connectionState.latest.status === "connected") this.#staleAt = performance.now() + this.#staleAfter;
+    } else if (!this.isClosed && this.#staleAt === Infinity) {
+      // Also for a client that has never connected. Whether what a connection showed was stale already, its end decides.
+      if (!this.isStale.latest) this.#staleAt = performance.now() + this.#staleAfter;
+      else if (this.connectionState.latest.status === "connected") this.#becameStale();
+    }
     this.connectionState.update(state);
+    if (state.status === "failed" && !this.connectionState.isObserved) warn(state.error);
   }
 
   messageReceived(message) {
@@ -454,14 +490,14 @@ export class Engine {
   #errorReceived(message, now) {
     const refused = this.outbox.refused(message, now);
     const error = workerError(message);
-    if (!refused) return message.retry || message.code === "not_joined" ? undefined : this.#report(error);
+    if (!refused) return message.retry || message.code === "not_joined" ? undefined : this.report(error);
     const { conversation, get, stop, token, isFinal } = refused;
     if (conversation !== undefined) {
       if (isFinal) this.#rooms.get(conversation)?.refused(error);
       this.#tidy(conversation);
     } else if (stop || token) {
       if (isFinal) this.#answered(refused, false);
-    } else if (isFinal) get ? this.people.readRefused(get) : this.#report(error);
+    } else if (isFinal) get ? this.people.readRefused(get) : this.report(error);
   }
 
   /** The end of typing is published, or a fresh token is taken; or not. */

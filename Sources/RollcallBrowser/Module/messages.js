@@ -8,6 +8,16 @@ export const DAY = 24 * HOUR;
 
 export function clamp(value, least, most) { return Math.min(Math.max(value, least), most); }
 
+/**
+ * Reports an error of the app, as a browser does with one that nobody catches. Node.js has no `reportError`.
+ *
+ * @type {(error: unknown) => void}
+ */
+export const reportAppError = (error) => (globalThis.reportError ?? console.error)(error);
+
+/** Shows a developer what nobody listens to. */
+export function warn(error) { console.warn(`Rollcall: ${error.message}`); }
+
 const encoder = new TextEncoder();
 
 export function utf8Length(text) { return encoder.encode(text).length; }
@@ -101,7 +111,7 @@ function requireNumber(value) {
 
 // MARK: Errors
 
-/** The codes of failures that the client retries. With every other code, somebody has to correct something first. */
+/** The codes of failures that pass by themselves. With every other code, somebody has to correct something first. */
 const TRANSIENT = new Set(["token_unavailable", "unreachable", "connection_lost", "asked"]);
 
 export class RollcallError extends Error {
@@ -139,6 +149,8 @@ const CLOSE_CODE_ERRORS = new Map([
   [4105, ["too_many_sessions", "the user has as many sessions as the worker's limits.sessions_per_user allows"]],
   [4106, ["sent_away", "an operator ended the session"]],
 ]);
+/** The codes of refusals that the client accepts for good. */
+export const FINAL = new Set(["replaced", "sent_away"]);
 export const TOKEN_EXPIRED = 4101;
 /** The worker has no room. */
 export const BUSY = 4002;

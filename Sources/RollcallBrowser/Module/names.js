@@ -1,5 +1,7 @@
 // The app's names for people, from its `names` callback.
 
+import { reportAppError } from "./messages.js";
+
 /** Asks the app once for each user who is shown, and shows the answer whenever it comes. */
 export class Names {
   /** With more names than this, those that are not on show are dropped, and asked for again when needed. */
@@ -49,9 +51,9 @@ export class Names {
       answer.then((name) => {
         this.#names.set(user, name ?? undefined);
         if (name !== null && name !== undefined) this.#arrived(user);
-      }).catch(reportError);
+      }).catch(reportAppError);
     } catch (error) {
-      reportError(error);
+      reportAppError(error);
     }
   }
 

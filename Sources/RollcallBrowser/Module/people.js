@@ -21,8 +21,12 @@ export class People {
 
   close() {
     for (const read of this.#reads) read.end();
+    this.forget();
     this.#presences.clear();
   }
+
+  /** Nobody's presence is known any more, until it is received again. */
+  forget() { for (const presence of this.#presences.values()) presence.forget(); }
 
   latest(user) { return this.#presences.get(user)?.latest; }
 
@@ -31,9 +35,13 @@ export class People {
     return new Map(known.filter(([, presence]) => presence));
   }
 
-  /** Returns the function that ends the observation. */
-  observe(users, receive) {
-    const observers = users.map((user) => [user, { receive, needsWatch: true }]);
+  /**
+   * Returns the function that ends the observation.
+   *
+   * @param {(user: string) => void} [forgotten] what was received of this user is no longer known
+   */
+  observe(users, receive, forgotten) {
+    const observers = users.map((user) => [user, { receive, needsWatch: true, forgotten: () => forgotten?.(user) }]);
     for (const [user, observer] of observers) {
       this.#add(user, observer);
       this.#outbox.users.want(user);
@@ -52,14 +60,20 @@ export class People {
   observeMany(users, receive) {
     const presences = new Map();
     let [isDue, isOver] = [false, false];
-    const end = this.observe(users, (presence) => {
-      presences.set(presence.user, presence);
+    const changed = () => {
       if (isDue) return;
       isDue = true;
       queueMicrotask(() => {
         isDue = false;
         if (!isOver) receive(new Map(presences));
       });
+    };
+    const end = this.observe(users, (presence) => {
+      presences.set(presence.user, presence);
+      changed();
+    }, (user) => {
+      presences.delete(user);
+      changed();
     });
     return () => {
       isOver = true;

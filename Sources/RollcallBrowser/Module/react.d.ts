@@ -6,8 +6,9 @@ import type {
   TypingTextOptions,
 } from "./rollcall.js";
 /**
- * Makes a client from the options, connects it, lets it follow the page, and closes it when it is unmounted. Options that
- * change later are ignored: give the provider the user's name as `key`.
+ * Makes a client from the options, connects it, lets it follow the page, and closes it when it is unmounted. `token` and
+ * `names` are always those of the newest render; with another `url` it makes a new client. Other options that change later
+ * are ignored. Give the provider the user's name as `key`, so that another user gets a client of their own.
  */
 export function RollcallProvider(props: { options: ClientOptions; children?: ReactNode }): ReactNode;
 /** The client; null while the page is rendered on a server, and before the first effect. */
@@ -16,7 +17,7 @@ export function useRollcall(): RollcallClient | null;
 /** Who is typing, and the sentence, without dots for a screen reader, and what one should announce. */
 export function useTyping(
   conversation: string, options?: TypingTextOptions & { dots?: "ellipsis" | "three" | "none" },
-): { typing: Typing; text: string; label: string; announcement: string };
+): { typing: Typing; text: string; label: string; announcement: string; refusal?: RollcallError };
 
 /** The user's own input field, for as long as the component is shown. The object is the same each time. */
 export function useTypingInput(conversation: string): Pick<
@@ -38,7 +39,9 @@ export function useMembers(conversation: string, options?: LastSeenOptions): {
 /** For a list: give it the visible conversations and whose presence each shows. Returns how to show one of them. */
 export function useConversations(
   rows: Map<string, readonly string[]> | Record<string, readonly string[]>, options?: LastSeenOptions & TypingTextOptions,
-): (conversation: string) => { text: string; label: string; presence(user: string): ShownPresence };
+): (conversation: string) => {
+  text: string; label: string; presence(user: string): ShownPresence; /** Why nothing is shown of it. */ refusal?: RollcallError;
+};
 
 /** `staleSince`: since when what is shown of others may be old; null while connected. */
 export function useConnection(): { state: ConnectionState; isConnected: boolean; staleSince: number | null };

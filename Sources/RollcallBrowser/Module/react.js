@@ -16,8 +16,18 @@ const IDLE = { status: "idle" };
 
 export function RollcallProvider({ options, children }) {
   const [client, setClient] = useState(null);
+  // A callback of a later render knows what an earlier one did not.
+  const newest = useRef(options);
+  newest.current = options;
   useEffect(() => {
-    const client = new RollcallClient(options);
+    const client = new RollcallClient({
+      ...newest.current,
+      token: () => {
+        const { token } = newest.current;
+        return typeof token === "function" ? token() : token;
+      },
+      names: (user) => newest.current.names?.(user),
+    });
     client.connect();
     const unfollow = client.followPage();
     setClient(client);
@@ -26,7 +36,7 @@ export function RollcallProvider({ options, children }) {
       client.close();
       setClient(null);
     };
-  }, []);
+  }, [JSON.stringify(options.url)]);
   return createElement(Context.Provider, { value: client }, children);
 }
 
@@ -89,6 +99,7 @@ export function useTyping(conversation, options = {}) {
   announced.current.text = announced.current.announcer.announcement(typing) ?? announced.current.text;
   return {
     typing, text: typingText(typing, options), label: typingLabel(typing, options), announcement: announced.current.text,
+    refusal: typing.refusal,
   };
 }
 
@@ -112,8 +123,9 @@ export function useTypingInput(conversation) {
 
 export function usePresence(user, options) {
   const client = useRollcall();
-  const known = useLatest(user, (client) => client.presence(user), undefined);
-  const presence = useIsStale() ? undefined : known;
+  useLatest(user, (client) => client.presence(user), undefined);
+  // After an outage it is unknown until it is confirmed, which is no value of the stream.
+  const presence = useIsStale() ? undefined : client?.presence(user).latest;
   useAging([presence], options);
   return shown(presence, client, options);
 }
@@ -143,7 +155,7 @@ export function useConversations(rows, options) {
   return (conversation) => {
     const { typing, presences } = states.get(conversation) ?? { typing: { typists: [], count: 0 }, presences: NONE };
     return {
-      text: typingText(typing, options), label: typingLabel(typing, options),
+      text: typingText(typing, options), label: typingLabel(typing, options), refusal: typing.refusal,
       presence: (user) => shown(isStale ? undefined : presences.get(user), client, options),
     };
   };

@@ -22,27 +22,30 @@ export interface ClientOptions {
    */
   device?: string;
   /**
-   * A token for the user, or a function that returns one. The function is called before the first connection, some time
-   * before the token expires (if it is a JWT with an expiry), and when the worker says that the token has expired. If
-   * it throws, or does not answer within `connectTimeout`, the client retries after ever longer pauses, up to 15 s, except
-   * for a RollcallError whose `retry` is false: then the client gives up. An error may have a `retryAfter`: how many
-   * milliseconds the token server asks to be left alone, five minutes at most.
+   * A token for the user, or a function that returns one. The function is called before the first connection and after
+   * `disconnect`, some time before the token expires (if it is a JWT with an expiry), and when a worker has refused the token.
+   * If it throws, returns nothing (`undefined`, `null` or `""`: there is no token yet) or one that has expired, or does not
+   * answer within `connectTimeout`, the client calls it again after ever longer pauses, up to 15 s. An error may have a
+   * `retryAfter`: how many milliseconds the token server asks to be left alone, five minutes at most. Only
+   * `new RollcallError("bad_token", "signed out")` ends the attempts.
    */
-  token: string | (() => string | Promise<string>);
+  token: string | (() => string | null | undefined | Promise<string | null | undefined>);
   /** When the user counts as typing. */
   typing?: TypingSettings;
   /**
    * Returns the app's name for a user, or null if the app has none. Then, and until the answer arrives, the name from
    * the conversation's member list is shown. Called once for each user who is shown; the answer is shown whenever it
-   * comes. What it throws is reported with `reportError`, and counts as none. See `namesChanged`.
+   * comes. What it throws is reported with `reportError` (in Node.js: `console.error`), and counts as none. See
+   * `namesChanged`.
    */
   names?: (user: string) => string | null | undefined | Promise<string | null | undefined>;
   /** The time without reported input until the device is idle (default: 5 minutes); null for never. */
   idleAfter?: number | null;
   /**
    * The upper limit of the pauses before an address is tried again that did not answer (default: 1500). That of the first
-   * is 250; each further failure doubles it. After the token callback has failed, and where a worker answers that it has no
-   * room (status 429, close code 4002), pauses grow to 15 s instead. A time that the worker names counts before all.
+   * is 250; each further failure doubles it. Pauses grow to 15 s instead after an hour without an answer; after 30 s of
+   * answers of a balancer that reaches no worker (502 to 504); after the token callback has failed; and where a worker refuses
+   * the handshake or has no room. A time that the worker names counts before all.
    */
   longestPause?: number;
   /**
@@ -51,14 +54,14 @@ export interface ClientOptions {
    * twice that each time that all addresses have failed.
    */
   connectTimeout?: number;
-  /** How long the connection is down until presence counts as stale (default: 5 s); null for never. See `isStale`. */
+  /** How long there is no connection until presence counts as stale (default: 5 s); null for never. See `isStale`. */
   staleAfter?: number | null;
   /**
    * Hosts to which a worker may redirect the client, besides those of `url`. "*.example.com" means all hosts in that
    * domain. The client sends its token there, so it ignores redirects to other hosts.
    */
   workerHosts?: readonly string[];
-  /** Replaces the browser's WebSocket, for an app's tests. */
+  /** Replaces the platform's WebSocket, for an app's tests. */
   WebSocket?: new (url: string) => WebSocket;
 }
 
@@ -84,14 +87,17 @@ export class RollcallClient extends EventTarget {
    */
   constructor(options: ClientOptions);
 
-  /** Connects, or tries again after `failed`. The device's presence begins with the connection. */
+  /** Connects, or tries again at once after `failed`. The device's presence begins with the connection. */
   connect(): void;
   /**
-   * Ends the connection but not the client: `connect` connects again. Without a goodbye (`goodbye: false`), the worker
+   * Ends the connection but not the client: `connect` connects again, with a new call of the token callback. Without a goodbye (`goodbye: false`), the worker
    * treats it as a lost connection and keeps the device for its grace period. Resolves once the connection is closed.
    */
   disconnect(options?: { goodbye?: boolean }): Promise<void>;
-  /** Says goodbye and closes the client for good. Resolves once the goodbye is sent, after two seconds at most. */
+  /**
+   * Says goodbye and closes the client for good. Streams of typing, members and several users end with an empty value, others
+   * without one. Resolves once the goodbye is sent, after two seconds at most.
+   */
   close(): Promise<void>;
   [Symbol.dispose](): void;
 
@@ -107,8 +113,11 @@ export class RollcallClient extends EventTarget {
    */
   get staleSince(): number | null;
   /**
-   * Whether the connection has been down for `staleAfter`. Views should then show no user's presence, as the hooks for React
-   * do; streams keep what was last known.
+   * Whether there has been no connection for `staleAfter`, also before the first; or whether this process slept for as long, and
+   * the worker has not answered since. Views should then show no user's presence, as the hooks for React do.
+   *
+   * After the connection was down for so long, nobody's presence is known until a new connection has confirmed it, user by
+   * user: maps of several users, members and `latest` lack it, while a stream of one user emits it again when it comes.
    */
   get isStale(): Updates<boolean>;
   /** The state of this device, as reported to the worker. */
@@ -122,11 +131,11 @@ export class RollcallClient extends EventTarget {
    */
   members(conversation: string, options?: Abortable): Updates<Members>;
   /**
-   * The presence of a user. While the client is disconnected, the last known presence stays. Emitted again without a
-   * change if the worker's clock was set, since texts such as "last seen" then change.
+   * The presence of a user. While the client is disconnected, the last known presence stays, but see `isStale`. Emitted again
+   * without a change if the worker's clock was set, since texts such as "last seen" then change.
    */
   presence(user: string, options?: Abortable): Updates<Presence>;
-  /** The presence of several users, as a map. Users whose presence is not known yet are absent from it. */
+  /** The presence of several users, as a map. Users whose presence is not known are absent from it. */
   presence(users: Iterable<string>, options?: Abortable): Updates<Map<string, Presence>>;
   /**
    * Who is typing in each conversation of a list, and the presence of these people: the current state of all rows, then
@@ -170,7 +179,10 @@ export class RollcallClient extends EventTarget {
 }
 
 export interface ClientEvents {
-  /** An error that did not end the connection, for logs. */
+  /**
+   * An error that did not end the connection, for logs: also why a conversation is not shown, once for each reason. If nobody
+   * listens, it is a warning in the console.
+   */
   problem: CustomEvent<RollcallError>;
   /** The text of a sent or received message, for debugging. */
   wire: CustomEvent<{ sent: string } | { received: string }>;
@@ -202,8 +214,12 @@ export type ConnectionState =
   | { status: "connected"; session: Session }
   /** Disconnected. The next attempt starts after `retryIn` milliseconds, or when the network is back. */
   | { status: "waiting"; retryIn: number; error: RollcallError }
-  /** The client gave up. Fix the cause and call `connect` again. */
-  | { status: "failed"; error: RollcallError }
+  /**
+   * A worker refused the session, or an argument is wrong. With `retryIn`, the client tries again by itself, with a new token:
+   * after so many milliseconds, then ever more rarely, every five minutes in the end; also when the user returns to the app or
+   * page. It reports only what is new. Without `retryIn` it waits for `connect`.
+   */
+  | { status: "failed"; error: RollcallError; retryIn?: number }
   /** `close` was called. This is the last state. */
   | { status: "closed" };
 

@@ -60,8 +60,16 @@ export class Room {
     this.#showTyping(inPlace, Math.max(count, inPlace.length), end);
   }
 
+  /** The client is closed: what is shown ends empty. */
+  close() {
+    if (this.typing.latest) this.#showTyping([], 0, null);
+    if (this.members.latest) this.members.update({ conversation: this.name, people: [], count: 0 });
+    this.endMembers();
+  }
+
   /** The worker does not serve this conversation, or no longer. What it serves later is a first value again. */
   refused(refusal) {
+    if (refusal.message !== this.#refusal?.message) this.#engine.report(refusal);
     this.#refusal = refusal;
     this.#showTyping([], 0, null);
     this.endMembers();
@@ -112,6 +120,13 @@ export class Room {
     if (!this.#isComplete) return;
     this.#completeBy = null;
     this.members.update({ conversation: this.name, people: members, count });
+  }
+
+  /** Presence is unknown until a new connection confirms it: for a list that is shown, that of everybody is awaited again. */
+  presenceForgotten() {
+    this.showMembers();
+    this.#isComplete = false;
+    this.#completeBy = null;
   }
 
   /** Nobody observes the members, or they are refused. */

@@ -1,7 +1,7 @@
 // Where and when to connect next, or whether to give up: the app's URLs, where a worker sent this device, and pauses.
 
 import {
-  because, BUSY, clamp, closeCodeError, GOODBYE_CLOSE_CODES, MINUTE, RollcallError, SECOND, TOKEN_EXPIRED,
+  because, BUSY, clamp, closeCodeError, FINAL, GOODBYE_CLOSE_CODES, HOUR, MINUTE, RollcallError, SECOND, TOKEN_EXPIRED,
 } from "./messages.js";
 
 /** Exponential backoff with jitter, so that the clients of a worker that stopped do not all return together. */
@@ -51,32 +51,72 @@ export function parseAddress(text) {
   }
 }
 
-/** What the statuses mean with which a worker, or what stands in its place, refuses. */
-export const REFUSALS = new Map([
-  [403, () => `pages of ${globalThis.location?.origin ?? "this origin"} may not connect: add it to the worker's edge.origins`],
-  [404, () => "no worker answers at this path; a worker's is /v1/connect"],
-  [429, () => "too many connections from this address at once"],
-]);
+/** What was read from an answer that is no WebSocket: `isOurs` if it bears the mark of a worker, the header `Rollcall`. */
+export function answerOf({ status, headers }) {
+  const seconds = headers.get("retry-after");
+  return {
+    status, isOurs: headers.has("rollcall"), retryAfter: /^\d+$/.test(seconds ?? "") ? seconds * SECOND : undefined,
+  };
+}
+
+/**
+ * What an answer means. `full`: a worker asks for fewer attempts. `refusal`: somebody has to correct something. `gateway`:
+ * what stands before the workers reaches none. Everything else says nothing of them: `silence`.
+ */
+function meaning(answer) {
+  if (answer?.isOurs) return answer.status === 429 || answer.status === 503 ? "full" : "refusal";
+  if (answer?.status === 429) return "refusal";
+  return [502, 503, 504].includes(answer?.status) ? "gateway" : "silence";
+}
+
+/** Why no WebSocket opened, for people. */
+function explanation(answer) {
+  const { status, isOurs } = answer ?? {};
+  if (status === 429) return "too many connections from this address at once";
+  if (!isOurs) return status ? `no worker answered, but something that answers ${status}` : "no worker answered";
+  const page = globalThis.location?.origin ?? "this origin";
+  switch (status) {
+    case 403: return `pages of ${page} may not connect: add it to the worker's edge.origins`;
+    case 404: return "no worker answers at this path; a worker's is /v1/connect";
+    case 426: return "a worker answers, but no WebSocket opens: does a proxy pass Host and Upgrade on, and do the worker's "
+      + `edge.origins allow ${page}?`;
+    case 503: return "the worker has no room";
+    default: return `the worker answered ${status}`;
+  }
+}
 
 /** The host of an address, without the brackets of IPv6. */
 function hostOf({ hostname }) { return hostname.replace(/^\[(.*)\]$/, "$1"); }
 
+/** Whether it is this machine, which is reached without a network. */
+function isLoopback(address) { return /^(localhost|127\.[\d.]+|::1)$/.test(hostOf(address)); }
+
+/** Firefox holds WebSockets back after failures, longer each time, up to a minute. No other browser does. */
+const holdsBack = () => /\bGecko\//.test(globalThis.navigator?.userAgent);
+
 /**
- * Each event returns `{ after, freshToken, error }` for a retry after so many milliseconds, or only `{ error }` to give
- * up. Close codes from 4100 to 4199 mean that somebody has to correct something first.
+ * Each event returns `{ after, freshToken, error }` for a retry after so many milliseconds, with `isRefusal` if a worker
+ * refused the session; or only `{ error }` to give up.
  */
 export class Route {
   static FIRST_PAUSE = 250;
-  /** A token that is refused as expired within this time after the app gave it was not a fresh one. */
-  static FRESH = MINUTE;
   /** How long a connection must have lasted for its end to count as a first failure. */
   static STEADY = 5 * SECOND;
   /** How long an attempt may take while there is another address to try. This doubles with each round of all. */
   static SHORT_TIMEOUT = 2 * SECOND;
   /** The time limit of an attempt doubles up to this: a network may be slow. */
   static LONGEST_ATTEMPT = 40 * SECOND;
-  /** How long a client only asks over HTTP before it tries a WebSocket anyway; twice as long each time. */
-  static ASKING = 10 * SECOND;
+  /** For how long pauses stay short while nothing answers, or a balancer that it reaches no worker. Then they grow to 15 s. */
+  static PATIENCE = { silence: HOUR, gateway: 30 * SECOND };
+  /** The pause while the platform says that there is no network. */
+  static OFFLINE = 30 * SECOND;
+  /** The pauses after a worker has refused the session; the last repeats. More by up to a quarter, at random. */
+  static REFUSED = [MINUTE, 2 * MINUTE, 4 * MINUTE, 5 * MINUTE];
+  static TOO_MANY_SESSIONS = 15 * SECOND;
+  /** Where WebSockets are held back: how often one is tried as long as no answer could be read. */
+  static HELD_BACK = 5 * SECOND;
+  /** The longest that such a browser parks an attempt. */
+  static PARKED = 65 * SECOND;
 
   #addresses;
   /** Which of the addresses is next, and how many attempts have failed since the last welcome. */
@@ -84,18 +124,24 @@ export class Route {
   #failures = 0;
   /** How many attempts have run into the app's time limit since the last welcome. */
   #timeouts = 0;
-  /** When a WebSocket last failed to open, until one opens, and for how long the client only asks from then on. */
+  /** When the first attempt failed since the last welcome. */
+  #failingSince = null;
+  /** What last answered at an address instead of a WebSocket: `{ href, answer }`. */
+  #answered = null;
+  /** The addresses at which an answer of a worker could be read, and when a WebSocket last failed to open. */
+  #readable = new Set();
   #socketFailedAt = null;
-  #asking = Route.ASKING;
   /** The address that a worker named. It is tried once, before the app's addresses. */
   #redirect = null;
   /** Whether a worker may send this device, with its token, to a host. */
   #allows;
   #backoff;
-  /** After the token callback has failed, or a worker has asked for fewer attempts (429, 4002). */
+  /** Where short pauses would do harm: a token callback that fails, a worker without room, what somebody has to correct. */
   #considerate = Backoff.considerate(Route.FIRST_PAUSE);
   /** What the worker sent before it closed the connection. */
   #goodbye = null;
+  /** How often workers have refused the session since a connection lasted. */
+  #refusals = 0;
   /** Whether close code 4101 made the client ask for a fresh token, and no welcome has arrived since. */
   #isRefreshed = false;
   /** How often workers did not have the token's key since the last welcome. */
@@ -118,7 +164,8 @@ export class Route {
   get address() { return this.#redirect ?? this.#addresses[this.#index]; }
 
   timeout(limit) {
-    const longest = this.patient(limit);
+    // An attempt that the browser has parked would only be parked again.
+    const longest = holdsBack() && this.#socketFailedAt !== null ? Route.PARKED : this.patient(limit);
     if (this.#redirect === null && this.#addresses.length === 1) return longest;
     const rounds = Math.floor(this.#failures / this.#addresses.length);
     return Math.min(longest, Route.SHORT_TIMEOUT * 2 ** Math.min(rounds, 20));
@@ -131,17 +178,19 @@ export class Route {
   timedOut(limit) { if (this.timeout(limit) === this.patient(limit)) this.#timeouts += 1; }
 
   /**
-   * Whether to ask for a worker over HTTP before a WebSocket is opened: Firefox holds back WebSockets after failures, longer
-   * each time. A page's policy may forbid to ask, so a WebSocket is tried now and then.
+   * Whether to ask for a worker over HTTP, and to open a WebSocket only if one answers: where each failure of a WebSocket
+   * delays the next ones. A page's policy may forbid to ask, so without an answer one is tried now and then.
    */
-  asksFirst(now) { return this.#socketFailedAt !== null && now - this.#socketFailedAt < this.#asking; }
-
-  socketFailed(now) {
-    if (this.#socketFailedAt !== null) this.#asking *= 2;
-    this.#socketFailedAt = now;
+  asksFirst(now) {
+    if (this.#socketFailedAt === null || !holdsBack()) return false;
+    return this.#readable.has(this.address.href) || now - this.#socketFailedAt < Route.HELD_BACK;
   }
 
-  socketOpened() { [this.#socketFailedAt, this.#asking] = [null, Route.ASKING]; }
+  /** Whether to find out now, while there is a connection, if a worker's answers can be read. */
+  get asksAhead() { return holdsBack() && !this.#readable.has(this.address.href); }
+
+  socketFailed(now) { this.#socketFailedAt = now; }
+  socketOpened() { this.#socketFailedAt = null; }
 
   /** A connection begins. A goodbye belongs to the connection on which it arrived. */
   opening() { this.#goodbye = null; }
@@ -149,47 +198,78 @@ export class Route {
 
   welcomed() {
     this.#isRefreshed = false;
+    this.#failingSince = this.#answered = null;
     this.#failures = this.#timeouts = this.#unknownKeys = 0;
   }
 
-  /** The token callback threw or did not answer. The client retries unless the error says that a retry cannot help. */
+  /** The token callback threw, gave nothing or did not answer. Only `bad_token` ends that: the user is signed out. */
   tokenFailed(cause) {
-    if (cause instanceof RollcallError && !cause.retry) return { error: cause };
+    if (cause instanceof RollcallError && cause.code === "bad_token") return { error: cause };
     const error = new RollcallError("token_unavailable", "the app gave no token", { cause });
     return { after: this.#considerate.tokenFailed(cause), freshToken: true, error };
   }
 
   /**
-   * No worker answered at the address, or it refused with this status. There is no pause until each address was tried.
+   * No WebSocket opened at the address. There is no pause until each address was tried.
    *
-   * @param {number} [status] 403, 404 or 429
+   * @param {ReturnType<typeof answerOf>} [answer] what answered instead; if nobody was asked, what did so before
    */
-  connectFailed(status) {
-    const error = new RollcallError("unreachable", REFUSALS.get(status)?.() ?? "no worker answered");
+  connectFailed(now, answer = this.answer(this.address)) {
+    const failed = this.address;
+    this.#failingSince ??= now;
     if (this.#redirect !== null) {
       this.#redirect = null;
-      return { after: 0, error };
+      return { after: 0, error: new RollcallError("unreachable", explanation(answer)) };
     }
     this.#advance();
     this.#failures += 1;
-    const pauses = status === 429 ? this.#considerate : this.#backoff;
-    return { after: this.#failures % this.#addresses.length === 0 ? pauses.failed() : 0, error };
+    return this.#failures % this.#addresses.length === 0 ? this.#pause(failed, answer, now)
+      : { after: 0, error: new RollcallError("unreachable", explanation(answer)) };
+  }
+
+  #pause(address, answer, now) {
+    const kind = meaning(answer);
+    const isShort = now - this.#failingSince < (Route.PATIENCE[kind] ?? 0);
+    const isOffline = globalThis.navigator?.onLine === false && !isLoopback(address);
+    const asked = kind === "full" ? answer.retryAfter : undefined;
+    return {
+      error: new RollcallError("unreachable", explanation(answer)),
+      after: isOffline ? Route.OFFLINE
+        : asked !== undefined ? Math.min(asked * (1 + Math.random() / 2), Backoff.LONGEST_WAIT)
+        : (isShort ? this.#backoff : this.#considerate).failed(),
+    };
+  }
+
+  /** What last answered a plain request at an address. */
+  answer({ href }) { return this.#answered?.href === href ? this.#answered.answer : undefined; }
+
+  /**
+   * A plain request after an attempt has been answered, or not. Returns what follows instead of the present pause: an
+   * attempt at once if a worker answers by now, or another pause; null if the answer says nothing new.
+   */
+  answered(address, answer, now) {
+    const before = this.answer(address);
+    if (answer?.isOurs) this.#readable.add(address.href);
+    this.#answered = { href: address.href, answer };
+    if (meaning(before) === meaning(answer) && before?.status === answer?.status || this.#failingSince === null) return null;
+    const next = this.#pause(address, answer, now);
+    return answer?.isOurs && answer.status === 426 ? { ...next, after: 0 } : next;
   }
 
   /**
    * @param {number | null} code the close code; null if the connection was lost
    * @param {number} duration how long the connection had lasted since its welcome
-   * @param {number} tokenAge how long ago the app gave the token
    * @param {string} reason what the worker says of it; may be empty
    */
-  connectionEnded(code, duration, tokenAge, reason) {
+  connectionEnded(code, duration, reason) {
     const goodbye = this.#goodbye;
     this.#goodbye = null;
-    if (code === TOKEN_EXPIRED) return this.#tokenExpired(tokenAge);
-    if (code >= 4100 && code <= 4199) return { error: closeCodeError(code, reason) };
-    if (goodbye && !goodbye.reconnect) return { error: closeCodeError(GOODBYE_CLOSE_CODES.get(goodbye.reason) ?? code) };
+    if (duration >= Route.STEADY) this.#refusals = this.#backoff.failures = this.#considerate.failures = 0;
+    if (code >= 4100 && code <= 4199) return this.#refused(closeCodeError(code, reason));
+    if (goodbye && !goodbye.reconnect) {
+      return this.#refused(closeCodeError(GOODBYE_CLOSE_CODES.get(goodbye.reason) ?? code));
+    }
     this.#leave(goodbye?.to);
-    if (duration >= Route.STEADY) this.#backoff.failures = this.#considerate.failures = 0;
     const pause = (code === BUSY ? this.#considerate : this.#backoff).failed();
     const error = code === null
       ? new RollcallError("connection_lost", "the connection was lost")
@@ -201,12 +281,23 @@ export class Route {
     return { freshToken, after: Number.isFinite(goodbye?.after) ? clamp(goodbye.after, 0, Backoff.LONGEST_WAIT) : pause, error };
   }
 
-  #tokenExpired(age) {
-    const error = closeCodeError(TOKEN_EXPIRED);
-    if (this.#isRefreshed && age <= Route.FRESH) return { error };
-    this.#isRefreshed = true;
+  /**
+   * A worker refused the session. Only what nobody but the app can undo is final: a key, a clock or a limit may be as
+   * needed later.
+   */
+  #refused(error) {
+    if (FINAL.has(error.code)) return { error };
     this.#leave();
-    return { after: 0, freshToken: true, error };
+    if (error.closeCode === TOKEN_EXPIRED) {
+      // A second one in a row means that the app has no other token yet.
+      const after = this.#isRefreshed ? this.#considerate.failed() : 0;
+      this.#isRefreshed = true;
+      return { after, freshToken: true, error };
+    }
+    const pause = error.code === "too_many_sessions" ? Route.TOO_MANY_SESSIONS
+      : Route.REFUSED[Math.min(this.#refusals, Route.REFUSED.length - 1)];
+    this.#refusals += 1;
+    return { after: pause * (1 + Math.random() / 4), freshToken: true, isRefusal: true, error };
   }
 
   /** The connection's worker may be gone, so the next address follows, or the one that the worker named. */

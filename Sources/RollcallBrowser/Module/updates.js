@@ -1,6 +1,6 @@
 // How an app observes a value: with callbacks or `for await`, until it, its signal or the client ends that.
 
-import { RollcallError } from "./messages.js";
+import { reportAppError, RollcallError } from "./messages.js";
 
 /**
  * The method with which `using` ends something, if the browser supports that.
@@ -54,6 +54,13 @@ export class Observed {
     this.repeat();
   }
 
+  /** The value is no longer known. The next one is notified even if it is the same. */
+  forget() {
+    if (this.latest === undefined) return;
+    this.latest = undefined;
+    for (const { forgotten } of this.#observers) forgotten?.();
+  }
+
   /** Notifies the observers, though the value is the same: what it means may have changed. */
   repeat() {
     const { latest } = this;
@@ -72,7 +79,7 @@ export class Observed {
     try {
       observer.receive(this.latest);
     } catch (error) {
-      reportError(error);
+      reportAppError(error);
     }
   }
 }

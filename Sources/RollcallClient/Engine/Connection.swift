@@ -28,6 +28,9 @@ struct Liveness {
     /// When to call ``deadlinePassed(at:)``.
     private(set) var deadline: ContinuousClock.Instant
 
+    /// Whether the answer to a ping is awaited.
+    var isAwaiting: Bool { asked != nil }
+
     /// - Parameter interval: that of the worker's pings.
     init(interval: Duration, at now: ContinuousClock.Instant) {
         self.interval = interval
@@ -83,12 +86,16 @@ final class Connection: @unchecked Sendable {
         /// `Liveness` is `nil` for a wire whose end is always reported, so that silence means nothing.
         case connected(any Wire, Liveness?, since: ContinuousClock.Instant)
         case waiting
+        /// Waits longer, since a worker refused the session.
+        case refused
         case failed
         case closed
     }
 
     /// How old an attempt must be to begin again when the network changes, which it does once.
     private static let oldAttempt = Duration.seconds(2)
+    /// How often at most a return to the foreground tries again after a refusal.
+    private static let returnPause = Duration.seconds(10)
     /// The pauses after a refresh of the token failed, while the present one is still valid.
     private static let newRefreshPauses = Backoff.considerate(first: .seconds(5))
 
@@ -110,7 +117,9 @@ final class Connection: @unchecked Sendable {
     private var refreshPauses = Connection.newRefreshPauses
     private var attemptBegan: ContinuousClock.Instant
     private var isRestarted = false
-    private var token: (text: String, since: ContinuousClock.Instant)?
+    private var token: String?
+    /// The code of the refusal that was reported last. Until something else is, attempts begin without a report.
+    private var refusal: RollcallError.Code?
     /// The current call of the token callback, and its number: an answer to an earlier one is ignored.
     private var asking: TokenSource.Question?
     private var question = 0
@@ -139,7 +148,7 @@ final class Connection: @unchecked Sendable {
     private var wire: (any Wire)? {
         switch stage {
         case .opening(let wire), .greeting(let wire), .connected(let wire, _, _): wire
-        case .idle, .authenticating, .waiting, .failed, .closed: nil
+        case .idle, .authenticating, .waiting, .refused, .failed, .closed: nil
         }
     }
 
@@ -147,7 +156,7 @@ final class Connection: @unchecked Sendable {
     var isOpen: Bool {
         switch stage {
         case .greeting, .connected: true
-        case .idle, .authenticating, .opening, .waiting, .failed, .closed: false
+        case .idle, .authenticating, .opening, .waiting, .refused, .failed, .closed: false
         }
     }
 
@@ -157,9 +166,16 @@ final class Connection: @unchecked Sendable {
 
     func connect() {
         switch stage {
-        case .idle, .failed, .waiting: begin()
+        case .idle, .failed, .refused, .waiting:
+            refusal = nil
+            begin()
         case .authenticating, .opening, .greeting, .connected, .closed: break
         }
+    }
+
+    /// Handles that the user is back. A worker that refused the session may be able to take it now.
+    func returned() {
+        if case .refused = stage, now >= attemptBegan + Self.returnPause { begin() }
     }
 
     /// Sends messages in one write.
@@ -182,7 +198,7 @@ final class Connection: @unchecked Sendable {
             end()
             isRestarted = true
             begin()
-        case .idle, .failed, .closed:
+        case .idle, .refused, .failed, .closed:
             break
         }
     }
@@ -214,7 +230,7 @@ final class Connection: @unchecked Sendable {
         }
         guard let stageEnd, now >= stageEnd else { return }
         switch stage {
-        case .waiting:
+        case .waiting, .refused:
             begin()
         case .authenticating:
             change { $0.timedOut(atMost: options.connectTimeout) }
@@ -234,6 +250,12 @@ final class Connection: @unchecked Sendable {
     private func become(_ stage: Stage, _ state: ConnectionState) {
         self.stage = stage
         engine.changed()
+        switch state {
+        case .connecting where refusal != nil: return
+        case .failed(let error) where error.code == refusal: return
+        case .failed(let error): refusal = error.retryIn == nil ? nil : error.code
+        case .idle, .connecting, .connected, .waiting, .closed: refusal = nil
+        }
         engine.connectionChanged(to: state)
     }
 
@@ -263,6 +285,11 @@ final class Connection: @unchecked Sendable {
     struct NoAnswer: Error, CustomStringConvertible {
         var description: String { "no answer in time" }
     }
+
+    /// The app returned an empty token: it has none yet.
+    private struct NoToken: Error, CustomStringConvertible {
+        var description: String { "the token callback returned an empty string" }
+    }
 }
 
 // Connection attempts.
@@ -270,7 +297,7 @@ extension Connection {
     private func begin() {
         if case .failure(let mistake) = route { return become(.failed, .failed(mistake)) }
         withdrawQuestion()
-        if let token, let now = engine.serverTime, TokenLife(of: token.text).map({ $0.expires <= now }) ?? false {
+        if let token, let now = engine.serverTime, TokenLife(of: token).map({ $0.expires <= now }) ?? false {
             self.token = nil
         }
         guard token == nil else { return open() }
@@ -281,9 +308,11 @@ extension Connection {
 
     private func tokenCame(_ result: Result<String, any Error>) {
         switch result {
-        case .success(let text):
-            token = (text, now)
+        case .success(let text) where !text.isEmpty:
+            token = text
             open()
+        case .success:
+            decide { $0.tokenFailed(NoToken(), using: &random) }
         case .failure(let error):
             decide { $0.tokenFailed(error, using: &random) }
         }
@@ -301,9 +330,8 @@ extension Connection {
     private func ended(_ ending: Ending) {
         var held = Duration.zero
         if case .connected(_, _, let since) = stage { held = now - since }
-        let age = token.map { now - $0.since } ?? .zero
         end()
-        decide { $0.ended(ending, held: held, tokenAge: age, using: &random) }
+        decide { $0.ended(ending, held: held, hasNetwork: engine.hasNetwork, at: now, using: &random) }
     }
 
     private func decide(_ event: (inout Route) -> Route.Next) {
@@ -320,6 +348,11 @@ extension Connection {
             if freshToken { token = nil }
             stageEnd = now + pause
             become(.waiting, .waiting(pause, because: reason))
+        case .refused(var error, let pause):
+            token = nil
+            stageEnd = now + pause
+            error.retryIn = pause
+            become(.refused, .failed(error))
         }
     }
 
@@ -334,8 +367,8 @@ extension Connection: WireOwner {
     func wireOpened(_ wire: any Wire) {
         guard case .opening(let current) = stage, wire === current, let token else { return }
         stage = .greeting(wire)
-        let device = device ?? (TokenClaims(of: token.text)?.namesDevice == true ? nil : drawnDevice)
-        send([ClientRequest(.hello(.init(token: ByteString(token.text), device: device, state: engine.deviceState)))])
+        let device = device ?? (TokenClaims(of: token)?.namesDevice == true ? nil : drawnDevice)
+        send([ClientRequest(.hello(.init(token: ByteString(token), device: device, state: engine.deviceState)))])
         engine.connectionOpened()
     }
 
@@ -362,6 +395,7 @@ extension Connection: WireOwner {
                 $0.answered(asked, at: now)
                 return .alive
             }
+            if case .connected(_, let liveness?, _) = stage, !liveness.isAwaiting { engine.connectionConfirmed() }
             engine.timeHeard(time, age: now - asked)
         case .presence, .typing, .members, .removed, .ack, .error:
             engine.messageReceived(message)
@@ -386,7 +420,7 @@ extension Connection: WireOwner {
                 Session(
                     user: welcome.user, device: welcome.device, session: welcome.session.string,
                     worker: welcome.worker.string)))
-        planRefresh(of: token?.text)
+        planRefresh(of: token)
     }
 }
 
@@ -454,7 +488,7 @@ extension Connection {
     func freshTokenAnswered(_ fresh: String, accepted: Bool) {
         guard case .connected = stage else { return }
         if accepted {
-            token = (fresh, now)
+            token = fresh
         } else {
             refreshFailed(nil)
         }
@@ -462,7 +496,7 @@ extension Connection {
 
     /// Whether a token expires later than the current one. A token without a known expiry counts as fresher.
     private func isFresher(_ fresh: String) -> Bool {
-        guard let new = TokenLife(of: fresh), let old = token.flatMap({ TokenLife(of: $0.text) }) else { return true }
+        guard let new = TokenLife(of: fresh), let old = token.flatMap({ TokenLife(of: $0) }) else { return true }
         return new.expires > old.expires
     }
 }

@@ -42,6 +42,10 @@ final class Engine: @unchecked Sendable {
     /// Whether the connection has been down for ``ClientOptions/staleAfter``, and when it will have been.
     private let staleness = Observed<Bool>(false)
     private var staleAt: ContinuousClock.Instant?
+    /// A timer that is this late was held up: the machine slept, or the process was suspended.
+    private static let asleep = Duration.seconds(5)
+    /// False if the platform says that there is no network.
+    private(set) var hasNetwork = true
     private(set) var typingExpiry = Duration.seconds(3)
     /// The one timer, and how to cancel it.
     private var timer: (deadline: ContinuousClock.Instant, cancel: () -> Void)?
@@ -91,8 +95,12 @@ final class Engine: @unchecked Sendable {
             awaitingEnd = nil
             for done in waiting { done() }
         }
-        names.close()
+        // What is on the screen ends empty.
         people.close()
+        names.close()
+        for room in rooms.values { room.close() }
+        for body in atEnd { body() }
+        atEnd = []
         endStops()
         for pause in pauses { end(pause) }
         let finishing = observations.values
@@ -150,14 +158,38 @@ extension Engine {
         if let deadline, let timer, timer.deadline <= deadline { return }
         timer?.cancel()
         timer = deadline.map { deadline in
-            (deadline, environment.at(deadline) { [weak self] in self?.timerFired() })
+            let deadline = max(deadline, now)
+            return (deadline, environment.at(deadline) { [weak self] in self?.timerFired() })
         }
     }
 
     private func timerFired() {
+        let late = timer.map { now - $0.deadline } ?? .zero
         timer = nil
+        if late >= Self.asleep { woke(after: late) }
         guard let deadline, deadline <= now else { return setTimer(deadline) }
         deadlinePassed(at: now)
+    }
+
+    /// This process did not run for a while: what is shown may be as old, and the connection dead. So the worker is asked once,
+    /// and until it answers, what is shown counts as stale. An answer on the same connection confirms all of it.
+    private func woke(after late: Duration) {
+        let isConnected = shared.withLock { $0.state.isConnected }
+        connection.networkChanged()
+        if isConnected, options.staleAfter.map({ late >= $0 }) ?? false { staleness.update(true) }
+    }
+
+    func connectionConfirmed() {
+        staleness.update(false)
+    }
+
+    /// The connection has been down for ``ClientOptions/staleAfter``: only what a new one confirms, user by user, is shown from
+    /// now on.
+    private func becameStale() {
+        staleAt = nil
+        people.forget()
+        for room in rooms.values { room.presenceForgotten() }
+        staleness.update(true)
     }
 
     private func deadlinePassed(at now: ContinuousClock.Instant) {
@@ -167,10 +199,7 @@ extension Engine {
         if connection.isOpen { outbox.deadlinePassed(at: now) }
         for stop in stops where now >= stop.deadline { end(stop, published: false) }
         for pause in pauses where pause.deadline.map({ now >= $0 }) ?? false { end(pause) }
-        if let staleAt, now >= staleAt {
-            self.staleAt = nil
-            staleness.update(true)
-        }
+        if let staleAt, now >= staleAt { becameStale() }
         for room in rooms.values { room.deadlinePassed(at: now) }
         for field in fields { signalled(field, field.deadlinePassed(at: now)) }
         changed()
@@ -194,7 +223,7 @@ extension Engine {
         wasBeyondLimits = outbox.isBeyondLimits
     }
 
-    private func report(_ error: RollcallError) {
+    func report(_ error: RollcallError) {
         problems.update(Problem(error: error))
         problems.forget()
     }
@@ -242,14 +271,21 @@ extension Engine {
         attention.phaseChanged(to: phase, at: now)
         changed()
         // When the user returns to the app, state from a dead connection must not be shown for long.
-        if returned { networkChanged() }
+        guard returned else { return }
+        networkChanged()
+        connection.returned()
     }
 
     func networkChanged() {
-        connection.networkChanged()
         // The machine may have slept, during which timers stand still.
+        let late = timer.map { now - $0.deadline } ?? .zero
         setTimer(nil)
+        if late >= Self.asleep { woke(after: late) } else { connection.networkChanged() }
         changed()
+    }
+
+    func networkIs(available: Bool) {
+        hasNetwork = available
     }
 
     func stateSet(_ state: DeviceState) {
@@ -291,6 +327,17 @@ extension Engine {
 
     func observePresence(of user: UserID, _ mailbox: Mailbox<Presence>) {
         begin(mailbox) { people.observe([user]) { mailbox.put($0) } }
+    }
+
+    /// `nil` once the presence is no longer known.
+    func observeShownPresence(of user: UserID, _ mailbox: Mailbox<Presence?>) {
+        begin(mailbox) {
+            people.observe([user]) {
+                mailbox.put($0)
+            } forgotten: { _ in
+                mailbox.put(nil)
+            }
+        }
     }
 
     func observePresence(of users: [UserID], _ mailbox: Mailbox<[UserID: Presence]>) {
@@ -387,7 +434,8 @@ extension Engine {
             if $0.state.isConnected { $0.staleSince = connection.lastHeard }
             return $0.state.isConnected
         }
-        if wasConnected { staleAt = options.staleAfter.map { now + $0 } }
+        // What the connection showed may have been stale already.
+        if wasConnected, staleness.latest == true { becameStale() }
         endStops()
         for conversation in rooms.keys { tidy(conversation) }
         people.tidyAll()
@@ -402,6 +450,9 @@ extension Engine {
         if state.isConnected {
             staleAt = nil
             staleness.update(false)
+        } else if !isClosed, staleAt == nil, staleness.latest == false {
+            // Also for a client that has never connected.
+            staleAt = options.staleAfter.map { now + $0 }
         }
         connectionState.update(state)
     }

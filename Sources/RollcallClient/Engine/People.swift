@@ -35,16 +35,25 @@ final class People {
 
     func close() {
         for read in reads { end(read) }
+        forget()
         presences = [:]
+    }
+
+    /// Nobody's presence is known any more, until it is received again.
+    func forget() {
+        for presence in presences.values { presence.forget() }
     }
 
     func latest(of user: UserID) -> Presence? { presences[user]?.latest }
 
+    /// - Parameter forgotten: called when what was received of this user is no longer known.
     /// - Returns: a function that ends the observation.
-    func observe(_ users: [UserID], _ hear: @escaping (Presence) -> Void) -> () -> Void {
+    func observe(
+        _ users: [UserID], _ hear: @escaping (Presence) -> Void, forgotten: @escaping (UserID) -> Void = { _ in }
+    ) -> () -> Void {
         let endings = users.map { user in
             engine.outbox.users.want(user)
-            return (user, presence(of: user).add(hear))
+            return (user, presence(of: user).add(hear) { forgotten(user) })
         }
         engine.changed()
         return { [weak self] in for (user, end) in endings { self?.released(user, end) } }
@@ -59,14 +68,20 @@ final class People {
     /// Emits at most one value per tick: a snapshot of a thousand users is one value.
     func observeTogether(_ users: [UserID], _ hear: @escaping ([UserID: Presence]) -> Void) -> () -> Void {
         var (presences, isDue) = ([UserID: Presence](), false)
-        return observe(users) { [unowned engine] presence in
-            presences[presence.user] = presence
+        let changed = { [unowned engine] in
             guard !isDue else { return }
             isDue = true
             engine.atEndOfTick {
                 isDue = false
                 hear(presences)
             }
+        }
+        return observe(users) {
+            presences[$0.user] = $0
+            changed()
+        } forgotten: {
+            presences[$0] = nil
+            changed()
         }
     }
 

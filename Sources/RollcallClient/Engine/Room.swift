@@ -66,9 +66,16 @@ final class Room {
         show(inPlace, count: count, until: count == 0 ? nil : now + min(expiry + Self.slack, Self.longest))
     }
 
+    /// The client is closed: what is shown ends empty.
+    func close() {
+        if typing.latest != nil { show([], count: 0, until: nil) }
+        if members.latest != nil { members.update(Members(conversation: conversation)) }
+    }
+
     /// Handles that the worker does not serve this conversation, or no longer. What it serves later is a first value
     /// again.
     func refused(_ error: RollcallError) {
+        if error != refusal { engine.report(error) }
         refusal = error
         show([], count: 0, until: nil)
         endMembers()
@@ -114,6 +121,12 @@ final class Room {
         members.update(Members(conversation: conversation, people: people, count: list.count))
     }
 
+    /// Presence is unknown until a new connection confirms it: for a list that is shown, that of everyone is awaited again.
+    func presenceForgotten() {
+        showMembers()
+        (isComplete, completeBy) = (false, nil)
+    }
+
     /// Handles that nobody observes the members, or that they are refused.
     func endMembers() {
         let endings = self.endings
@@ -126,7 +139,7 @@ final class Room {
 /// The current value of one thing, and its observers. Used on the client's queue only.
 final class Observed<Value: Equatable> {
     private(set) var latest: Value?
-    private var observers: [(key: Int, isAsking: Bool, hear: (Value) -> Void)] = []
+    private var observers: [(key: Int, isAsking: Bool, hear: (Value) -> Void, forgotten: () -> Void)] = []
     private var lastKey = 0
 
     init(_ latest: Value? = nil) {
@@ -139,12 +152,16 @@ final class Observed<Value: Equatable> {
 
     /// Adds an observer, which gets the latest value at once, if there is one.
     ///
-    /// - Parameter asking: false if the worker sends the values without being asked.
+    /// - Parameters:
+    ///   - asking: false if the worker sends the values without being asked.
+    ///   - forgotten: called when the value is no longer known.
     /// - Returns: a function that removes it.
-    func add(asking: Bool = true, _ hear: @escaping (Value) -> Void) -> () -> Void {
+    func add(
+        asking: Bool = true, _ hear: @escaping (Value) -> Void, forgotten: @escaping () -> Void = {}
+    ) -> () -> Void {
         lastKey += 1
         let key = lastKey
-        observers.append((key, asking, hear))
+        observers.append((key, asking, hear, forgotten))
         if let latest { hear(latest) }
         return { [weak self] in self?.observers.removeAll { $0.key == key } }
     }
@@ -156,8 +173,10 @@ final class Observed<Value: Equatable> {
         for observer in observers { observer.hear(value) }
     }
 
+    /// Drops the value. The next one is passed on even if it is the same.
     func forget() {
-        latest = nil
+        guard latest.take() != nil else { return }
+        for observer in observers { observer.forgotten() }
     }
 }
 
@@ -193,6 +212,9 @@ extension Engine {
         endings.append(
             people.observe(rowsOf.keys.sorted()) { presence in
                 for row in rowsOf[presence.user] ?? [] { states[row]?.presences[presence.user] = presence }
+                changed()
+            } forgotten: { user in
+                for row in rowsOf[user] ?? [] { states[row]?.presences[user] = nil }
                 changed()
             })
         changed()

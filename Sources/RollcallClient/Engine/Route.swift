@@ -1,5 +1,5 @@
-// Where and when to connect next, or whether to give up. Close codes from 4100 to 4199 mean that something must be fixed
-// first. After anything else the client reconnects, when and where the worker asked.
+// Where and when to connect next, or whether to give up. After close codes from 4100 to 4199 the client waits minutes, or for
+// good; after anything else it reconnects soon, when and where the worker asked.
 
 /// How a connection or a connection attempt ended.
 package enum Ending {
@@ -57,13 +57,13 @@ struct Backoff {
 struct Route {
     enum Next: Equatable {
         case retry(after: Duration, freshToken: Bool, because: RollcallError)
+        /// A worker refused the session. The next attempt needs a fresh token.
+        case refused(RollcallError, retryAfter: Duration)
         case giveUp(RollcallError)
     }
 
     /// The upper limit of the first pause.
     private static let firstPause = Duration.milliseconds(250)
-    /// A token that is rejected as expired within this time after the app returned it was never fresh.
-    private static let freshness = Duration.seconds(60)
     /// How long a connection must last for the pauses to start again from the shortest. Otherwise a worker that accepts
     /// and drops connections would be tried again and again without growing pauses.
     private static let steady = Duration.seconds(5)
@@ -72,6 +72,15 @@ struct Route {
     /// The time limit of an attempt while there is another address to try; it doubles with each round of all. A device
     /// that is sent to a worker which does not answer is then connected elsewhere within the default grace period.
     private static let patience = Duration.seconds(2)
+    /// For how long pauses stay short while nothing answers. Then they grow to 15 s.
+    private static let silence = Duration.seconds(3600)
+    /// For how long they do so while a balancer answers that it reaches no worker.
+    private static let gateway = Duration.seconds(30)
+    /// The pause while the platform says that there is no network.
+    private static let offline = Duration.seconds(30)
+    /// The pauses after a worker has refused the session; the last repeats. More by up to a quarter, at random.
+    private static let refused = [60, 120, 240, 300].map { Duration.seconds($0) }
+    private static let tooManySessions = Duration.seconds(15)
 
     private let homes: [WorkerAddress]
     /// The only hosts to which a worker may redirect the client, since the token goes along.
@@ -86,10 +95,14 @@ struct Route {
     /// The address to which a worker redirected the client. It is tried once, before the app's.
     private var invitation: WorkerAddress?
     private var backoff: Backoff
-    /// After the token callback has failed, or a worker has asked for fewer attempts (429, 4002).
+    /// When the first attempt failed since the last welcome.
+    private var failingSince: ContinuousClock.Instant?
+    /// Where short pauses would do harm: a token callback that fails, a worker without room, what somebody has to correct.
     private var considerate = Backoff.considerate(first: Self.firstPause)
     /// What the worker announced before it closed.
     private var goodbye: ServerMessage.Goodbye?
+    /// How often workers have refused the session since a connection lasted.
+    private var refusals = 0
     /// Whether a fresh token was requested after close code 4101, and no welcome has arrived since.
     private var refreshed = false
     /// How often workers did not have the token's key since the last welcome.
@@ -149,6 +162,7 @@ struct Route {
 
     mutating func welcomed() {
         refreshed = false
+        failingSince = nil
         (failures, timeouts, unknownKeys) = (0, 0, 0)
     }
 
@@ -156,46 +170,51 @@ struct Route {
         self.goodbye = goodbye
     }
 
-    /// Handles an error of the token callback. A ``RollcallError`` that no retry can fix is final; after others, the
-    /// client retries.
+    /// Handles that the token callback threw, returned nothing or did not return. Only `bad_token` ends the attempts: the user
+    /// is signed out.
     mutating func tokenFailed(_ error: any Error, using random: inout Jitter) -> Next {
-        if let mistake = error as? RollcallError, !mistake.retry { return .giveUp(mistake) }
+        if let mistake = error as? RollcallError, mistake.code == .badToken { return .giveUp(mistake) }
         let reason = RollcallError(.tokenUnavailable, "the app gave no token", underlying: error)
         return .retry(after: considerate.tokenFailed(error, using: &random), freshToken: true, because: reason)
     }
 
     /// - Parameters:
     ///   - held: how long the connection lasted since its welcome.
-    ///   - tokenAge: how long ago the app returned the token.
-    mutating func ended(_ ending: Ending, held: Duration, tokenAge: Duration, using random: inout Jitter) -> Next {
+    ///   - hasNetwork: false if the platform says that there is none.
+    mutating func ended(
+        _ ending: Ending, held: Duration, hasNetwork: Bool, at now: ContinuousClock.Instant, using random: inout Jitter
+    ) -> Next {
         let goodbye = self.goodbye
         self.goodbye = nil
+        if held >= Self.steady {
+            refusals = 0
+            backoff.reset()
+            considerate.reset()
+        }
         switch ending {
         case .notReached(let error):
-            return notReached(error, using: &random)
+            return notReached(error, hasNetwork: hasNetwork, at: now, using: &random)
         case .lost(let error):
             let reason = RollcallError(.connectionLost, "the connection was lost", underlying: error)
-            return connectionEnded(goodbye, held: held, because: reason, using: &random)
-        case .closed(.tokenExpired, _):
-            let error = RollcallError(closedWith: .tokenExpired)
-            if refreshed, tokenAge <= Self.freshness { return .giveUp(error) }
-            refreshed = true
-            leave(for: nil)
-            return .retry(after: .zero, freshToken: true, because: error)
+            return connectionEnded(goodbye, because: reason, using: &random)
         case .closed(let code, let sentence) where !code.mayReconnect:
-            return .giveUp(RollcallError(closedWith: code, sentence))
+            return refused(RollcallError(closedWith: code, sentence), using: &random)
         case .closed(let code, let sentence):
             let why = sentence.isEmpty ? goodbye?.reason.rawValue ?? "" : sentence
             let reason = RollcallError(.asked, "the worker closed the connection", because: why, closeCode: code)
-            return connectionEnded(goodbye, held: held, because: reason, using: &random)
+            return connectionEnded(goodbye, because: reason, using: &random)
         }
     }
 
     /// There is no pause until each address was tried.
-    private mutating func notReached(_ error: (any Error)?, using random: inout Jitter) -> Next {
-        let refusal = error as? UpgradeRefused
-        let sentence = refusal.map { "\($0)" } ?? "no worker answered"
+    private mutating func notReached(
+        _ error: (any Error)?, hasNetwork: Bool, at now: ContinuousClock.Instant, using random: inout Jitter
+    ) -> Next {
+        let answer = error as? UpgradeRefused
+        let sentence = answer.map { "\($0)" } ?? "no worker answered"
         let reason = RollcallError(.unreachable, sentence, underlying: error)
+        let isHere = address.isLoopback
+        failingSince = failingSince ?? now
         var pause = Duration.zero
         if invitation != nil {
             invitation = nil
@@ -203,21 +222,54 @@ struct Route {
             turn = (turn + 1) % homes.count
             failures += 1
             if failures % homes.count == 0 {
-                pause = refusal?.status == 429 ? considerate.failed(using: &random) : backoff.failed(using: &random)
+                pause = hasNetwork || isHere ? self.pause(after: answer, at: now, using: &random) : Self.offline
             }
         }
         return .retry(after: pause, freshToken: false, because: reason)
     }
 
-    private mutating func connectionEnded(
-        _ goodbye: ServerMessage.Goodbye?, held: Duration, because reason: RollcallError, using random: inout Jitter
-    ) -> Next {
-        if let goodbye, !goodbye.reconnect { return .giveUp(RollcallError(goodbye)) }
-        leave(for: goodbye?.to.flatMap { WorkerAddress($0.string) })
-        if held >= Self.steady {
-            backoff.reset()
-            considerate.reset()
+    /// - Parameter answer: what answered instead of a WebSocket; `nil` if nothing did.
+    private mutating func pause(
+        after answer: UpgradeRefused?, at now: ContinuousClock.Instant, using random: inout Jitter
+    ) -> Duration {
+        let failing = failingSince.map { now - $0 } ?? .zero
+        let isShort =
+            switch answer?.meaning ?? .silence {
+            case .silence: failing < Self.silence
+            case .gateway: failing < Self.gateway
+            case .full, .refusal: false
+            }
+        if isShort { return backoff.failed(using: &random) }
+        guard let answer, answer.meaning == .full, let asked = answer.retryAfter else {
+            return considerate.failed(using: &random)
         }
+        let extra = Duration.milliseconds(Int64.random(in: 0...(asked.milliseconds / 2), using: &random))
+        return min(asked + extra, Backoff.longestWait)
+    }
+
+    /// Handles that a worker refused the session. Only what nobody but the app can undo is final: a key, a clock or a limit
+    /// may be as needed later.
+    private mutating func refused(_ error: RollcallError, using random: inout Jitter) -> Next {
+        if error.code == .replaced || error.code == .sentAway { return .giveUp(error) }
+        leave(for: nil)
+        if error.code == .tokenExpired {
+            // A second one in a row means that the app has no other token yet.
+            let pause = refreshed ? considerate.failed(using: &random) : .zero
+            refreshed = true
+            return .retry(after: pause, freshToken: true, because: error)
+        }
+        let pause =
+            error.code == .tooManySessions ? Self.tooManySessions : Self.refused[min(refusals, Self.refused.count - 1)]
+        refusals += 1
+        let extra = Duration.milliseconds(Int64.random(in: 0...(pause.milliseconds / 4), using: &random))
+        return .refused(error, retryAfter: pause + extra)
+    }
+
+    private mutating func connectionEnded(
+        _ goodbye: ServerMessage.Goodbye?, because reason: RollcallError, using random: inout Jitter
+    ) -> Next {
+        if let goodbye, !goodbye.reconnect { return refused(RollcallError(goodbye), using: &random) }
+        leave(for: goodbye?.to.flatMap { WorkerAddress($0.string) })
         let pause = reason.closeCode == .busy ? considerate.failed(using: &random) : backoff.failed(using: &random)
         // A key that workers lack for long may be gone for good, and the app have a token with another by now.
         if goodbye?.reason == .unknownKey { unknownKeys += 1 }

@@ -103,10 +103,10 @@ extension Engine {
         want(room)
     }
 
+    /// A field that is not shown, and an app in the background, do not type, whatever the program does with the text.
     func fieldEdited(_ field: TypingField, filled: Bool, kind: TypingKind) {
-        guard !isClosed else { return }
         let isShown = rooms[field.conversation]?.fields.contains { $0 === field } ?? false
-        if filled, !isShown { fieldAppeared(field) }
+        guard !isClosed, isShown, deviceState != .background else { return }
         attention.edited(at: now)
         signalled(field, field.edited(filled: filled, kind: kind, at: now))
         changed()

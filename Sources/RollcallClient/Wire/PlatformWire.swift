@@ -19,13 +19,13 @@ package enum SocketEvent {
     case received([UInt8]?)
     /// A message has left, or will never leave.
     case sent
-    /// Nothing more can be read. Whether the server closed the connection, ``closed(_:because:)`` or ``ended(_:status:)``
+    /// Nothing more can be read. Whether the server closed the connection, ``closed(_:because:)`` or ``ended(_:answer:)``
     /// tells, but a platform may fail to.
     case interrupted(any Error)
     /// The server's close frame arrived. 1005 stands for one without a code, and 1006 for none.
     case closed(UInt16, because: [UInt8])
-    /// The last event, with the status of the HTTP response if there was no handshake.
-    case ended((any Error)?, status: Int?)
+    /// The last event, with the HTTP response if it was no handshake.
+    case ended((any Error)?, answer: UpgradeRefused?)
 }
 
 /// One WebSocket to one worker.
@@ -108,9 +108,8 @@ package final class PlatformWire: Wire, @unchecked Sendable {
             let hasCode = code != 1005 && code != 1006
             let sentence = ByteString(decoding: sentence).string
             ended(hasCode ? .closed(CloseCode(rawValue: code), because: sentence) : .lost(nil))
-        case .ended(let error, let status):
-            if isOpen { return ended(.lost(error)) }
-            ended(.notReached(status.map { UpgradeRefused(status: $0) } ?? error))
+        case .ended(let error, let answer):
+            ended(isOpen ? .lost(error) : .notReached(answer ?? error))
         }
     }
 

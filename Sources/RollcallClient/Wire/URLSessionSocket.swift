@@ -66,7 +66,10 @@
         }
 
         private func end(_ error: (any Error)?) {
-            hear?(.ended(error, status: (task?.response as? HTTPURLResponse)?.statusCode))
+            let answer = (task?.response as? HTTPURLResponse).map { response in
+                UpgradeRefused(status: response.statusCode) { response.value(forHTTPHeaderField: $0) }
+            }
+            hear?(.ended(error, answer: answer))
         }
 
         func urlSession(

@@ -28,19 +28,49 @@ package protocol WireOwner: AnyObject {
 /// Connects to a worker.
 package typealias Dial = @Sendable (WorkerAddress, any WireOwner) -> any Wire
 
-/// The server, or a proxy in front of it, did not answer the handshake with 101.
-package struct UpgradeRefused: Error, CustomStringConvertible {
+/// What answered the handshake with something else than 101: a worker, or what stands before it.
+package struct UpgradeRefused: Error, Hashable, CustomStringConvertible {
+    /// What an answer means.
+    enum Meaning {
+        /// A worker asks for fewer attempts.
+        case full
+        /// Somebody has to correct something.
+        case refusal
+        /// What stands before the workers reaches none.
+        case gateway
+        /// It says nothing of the workers.
+        case silence
+    }
+
     let status: Int
+    /// Whether the answer bears the mark of a worker, the header `Rollcall`.
+    let isOurs: Bool
+    /// How long it asks to be left alone.
+    let retryAfter: Duration?
+
+    /// - Parameter header: returns a header of the answer, if it has it.
+    package init(status: Int, header: (String) -> String? = { _ in nil }) {
+        self.status = status
+        isOurs = header("Rollcall") != nil
+        retryAfter = header("Retry-After").flatMap { UInt32($0) }.map { .seconds(Int64($0)) }
+    }
+
+    var meaning: Meaning {
+        if isOurs { return status == 429 || status == 503 ? .full : .refusal }
+        if status == 429 { return .refusal }
+        return (502...504).contains(status) ? .gateway : .silence
+    }
 
     package var description: String {
-        let advice =
-            switch status {
-            case 401, 403: ": a proxy, or the worker's edge.origins, does not let this app in"
-            case 404: ": no worker answers at this path; a worker's is /v1/connect"
-            case 429: ": too many connections from this address at once"
-            default: ""
-            }
-        return "the server answered \(status) and no WebSocket\(advice)"
+        if status == 429 { return "too many connections from this address at once" }
+        guard isOurs else { return "no worker answered, but something that answers \(status)" }
+        return switch status {
+        case 403: "this app may not connect: add its origin to the worker's edge.origins"
+        case 404: "no worker answers at this path; a worker's is /v1/connect"
+        case 426: "a worker answers, but no WebSocket opens: does a proxy pass Host and Upgrade on?"
+        case 503: "the worker has no room"
+        default: "the worker answered \(status)"
+        }
     }
 }
 

@@ -49,8 +49,8 @@ package struct WorkerAddress: Hashable {
     /// Whether nobody on the network can read the traffic: it is encrypted, or does not leave this machine.
     var isPrivate: Bool { isSecure || isLoopback }
 
-    /// Whether it is this machine. Of names, only `localhost` counts: others may resolve to anything.
-    private var isLoopback: Bool {
+    /// Whether it is this machine, which is reached without a network. Of names, only `localhost` counts: others may resolve to anything.
+    var isLoopback: Bool {
         if host.lowercased().utf8.elementsEqual("localhost".utf8) { return true }
         var address = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, host, &address) == 1 { return address[0] == 127 }

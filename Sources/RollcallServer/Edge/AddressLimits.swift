@@ -26,6 +26,11 @@ final class AddressLimits: Sendable {
         }
     }
 
+    /// Whether ``take(_:)`` would succeed.
+    func hasRoom(_ address: ClientAddress) -> Bool {
+        address.isLocal || connections.withLockedValue { $0[address] ?? 0 } < most
+    }
+
     func release(_ address: ClientAddress) {
         guard !address.isLocal else { return }
         connections.withLockedValue { connections in

@@ -378,10 +378,13 @@ struct LimitCounts {
 
 extension EdgeLoop {
     /// A limit took effect: counts it, and logs it at most once a minute.
-    func limitHit(_ limit: Limit) {
+    ///
+    /// - Parameter details: names and texts for the log line.
+    func limitHit(_ limit: Limit, _ details: [(String, String)] = []) {
         guard limitCounts.hit(limit, at: clock.awake) else { return }
-        logger.notice(
-            "a limit holds", metadata: ["limit": "\(limit.rawValue)", "hits": "\(limitCounts.hits[limit])"])
+        var metadata: Logger.Metadata = ["limit": "\(limit.rawValue)", "hits": "\(limitCounts.hits[limit])"]
+        for (name, text) in details { metadata[name] = "\(text)" }
+        logger.notice("a limit holds", metadata: metadata)
     }
 }
 

@@ -260,8 +260,9 @@ export const stories = {
     await world.advance(2_000);
     equal([client.connection.latest.status, asked], ["connected", 2], "it comes back with the same token");
     world.socket.end(4101);
-    await world.advance(2_000);
-    equal([client.connection.latest.status, client.connection.latest.error.code, asked], ["failed", "token_expired", 3]);
+    await world.advance(10_000);
+    equal([client.connection.latest.status, client.connection.latest.error.code], ["waiting", "token_expired"]);
+    ok(asked > 4, "the app may have another later");
   }),
 
   "C2: a token that expires while no worker is reached, or the machine sleeps, is fetched anew": () => inWorld(async (world) => {
@@ -425,7 +426,7 @@ export const stories = {
     equal(world.sockets.length, 1);
   }),
 
-  "C2: a token callback that throws is called again, unless it reports a permanent error": () => inWorld(async (world) => {
+  "C2: a token callback that throws is called again, unless it says that the user is signed out": () => inWorld(async (world) => {
     const { RollcallError } = await import("/rollcall.js");
     let asked = 0;
     const token = () => { asked += 1; if (asked < 3) throw new TypeError("offline"); return "alice"; };
@@ -439,20 +440,29 @@ export const stories = {
     ok(other.connection.latest.error === signedOut, "the app's own error");
   }),
 
-  "C4: a permanent error ends the attempts, with its code, until the next connect": () => inWorld(async (world) => {
+  "C4, C10: a refusal is told once, with its code, and only a newer session and an operator end the attempts for good": () => inWorld(async (world) => {
     const codes = {
       4100: "bad_token", 4102: "protocol_error", 4103: "too_many_messages", 4104: "replaced", 4105: "too_many_sessions",
       4106: "sent_away", 4150: "refused",
     };
     for (const [code, name] of Object.entries(codes)) {
-      const client = await world.connected();
+      const isFinal = name === "replaced" || name === "sent_away";
+      const least = isFinal ? undefined : name === "too_many_sessions" ? 15_000 : 60_000;
+      let asked = 0;
+      const client = await world.connected({ token: () => `token ${asked += 1}` });
       world.socket.end(Number(code));
-      await world.advance(60_000);
-      const { status, error } = client.connection.latest;
+      await world.advance(0);
+      const { status, error, retryIn } = client.connection.latest;
       equal([status, error.code, error.closeCode, error.retry], ["failed", name, Number(code), false]);
+      ok(isFinal ? retryIn === undefined : retryIn >= least && retryIn <= 1.25 * least, `in ${retryIn}`);
       client.networkChanged();
-      await world.advance(60_000);
-      equal(client.connection.latest.status, "failed");
+      await world.advance(isFinal ? 3_600_000 : least - 1);
+      equal([client.connection.latest.status, asked], ["failed", 1]);
+      const told = client.states.length;
+      world.script = (message, socket) => message.type === "hello" ? socket.end(Number(code)) : socket.behave(message);
+      await world.advance(20_000);
+      equal([client.states.length - told, asked], [0, isFinal ? 1 : 2], "without a word, and with a fresh token");
+      world.script = (message, socket) => socket.behave(message);
       client.connect();
       await world.advance(0);
       equal(client.connection.latest.status, "connected");
@@ -542,11 +552,17 @@ export const stories = {
     const presences = seen(client.presence("bob"));
     await world.advance(0);
     client.disconnect();
-    await world.advance(60_000);
-    equal([client.connection.latest.status, world.kinds().at(-1), world.timers], ["idle", "goodbye", 0]);
+    await world.advance(4_000);
+    equal([client.connection.latest.status, world.kinds().at(-1)], ["idle", "goodbye"]);
     client.connect();
     await world.advance(0);
     equal(presences.length, 1, "nothing about Bob has changed");
+    client.disconnect();
+    await world.advance(60_000);
+    equal(world.timers, 0);
+    client.connect();
+    await world.advance(0);
+    equal(presences.length, 2, "it was unknown meanwhile");
     client.disconnect({ goodbye: false });
     await world.advance(0);
     equal(world.kinds(), ["hello", "watch"]);
@@ -559,6 +575,39 @@ export const stories = {
     client.disconnect();
     await world.advance(60_000);
     equal([client.connection.latest.status, world.kinds().at(-1), world.timers], ["closed", "goodbye", 0]);
+  }),
+
+  "C2: after disconnecting, the next connection begins with another call of the token callback": () => inWorld(async (world) => {
+    let user = "alice";
+    const client = await world.connected({ token: () => user });
+    client.disconnect();
+    user = "bob";
+    client.connect();
+    await world.advance(0);
+    equal(world.all("hello").map(({ token }) => token), ["alice", "bob"]);
+  }),
+
+  "C3: what a closed client showed ends empty": () => inWorld(async (world) => {
+    const client = await world.connected();
+    const typings = seen(client.typing("c42"));
+    const people = seen(client.presence(["bob", "carol"]));
+    const rows = seen(client.conversations({ c42: ["bob"] }));
+    const members = seen(client.members("c42"));
+    await world.advance(0);
+    world.socket.tellTyping("c42", "bob");
+    world.socket.tell({ type: "members", conversation: "c42", users: [{ user: "bob" }], count: 1 });
+    await world.advance(0);
+    const last = () => [
+      typings.at(-1).count, people.at(-1).size, rows.at(-1).get("c42").typing.count, rows.at(-1).get("c42").presences.size,
+      members.at(-1).people.length, client.presence("bob").latest?.status,
+    ];
+    equal(last(), [1, 2, 1, 1, 1, "offline"]);
+    const iterator = client.typing("c42")[Symbol.asyncIterator]();
+    await iterator.next();
+    client.close();
+    await world.advance(0);
+    equal(last(), [0, 0, 0, 0, 0, undefined]);
+    equal([(await iterator.next()).value.count, (await iterator.next()).done], [0, true]);
   }),
 
   "C3: what a listener does at once about the connection is done": () => inWorld(async (world) => {

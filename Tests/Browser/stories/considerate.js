@@ -43,44 +43,64 @@ export const stories = {
     }
   }),
 
-  "C9: while no worker answers, the page asks over HTTP, and opens a WebSocket once somebody does, or after a while": () => inWorld(async (world) => {
+  "C9: the connection shows whose answer it is, and what to correct": () => inWorld(async (world) => {
     const original = { WebSocket: globalThis.WebSocket, fetch: globalThis.fetch };
-    const probes = [];
-    let answer = () => { throw new TypeError("nobody"); };
+    world.listens = () => "no";
+    const requests = [];
+    let answer;
+    try {
+      const client = world.client({ url: "wss://chat.example" });
+      globalThis.WebSocket = client.WebSocketForTests;
+      globalThis.fetch = async (url, { mode, credentials, cache, redirect }) => {
+        requests.push([url, mode, credentials, cache, redirect].join(" "));
+        return new Response(null, answer);
+      };
+      client.connect();
+      const marked = { Rollcall: "1" };
+      for (const [status, headers, sentence] of [
+        [403, marked, `pages of ${location.origin} may not connect: add it to the worker's edge.origins`],
+        [404, marked, "no worker answers at this path; a worker's is /v1/connect"],
+        [426, marked, "does a proxy pass Host and Upgrade on"], [429, marked, "too many connections from this address"],
+        [503, marked, "the worker has no room"], [404, {}, "no worker answered, but something that answers 404"],
+      ]) {
+        answer = { status, headers };
+        await world.advance(40_000);
+        const { error } = client.connection.latest;
+        equal([error?.code, error?.message.includes(sentence)], ["unreachable", true], error?.message);
+      }
+      equal(requests[0], "https://chat.example/v1/connect cors same-origin no-store error");
+    } finally {
+      Object.assign(globalThis, original);
+    }
+  }),
+
+  "C9: what a worker answers brings the next attempt forward": () => inWorld(async (world) => {
+    const original = { WebSocket: globalThis.WebSocket, fetch: globalThis.fetch };
+    let answer = { status: 503, headers: { Rollcall: "1", "Retry-After": "60" } };
     world.listens = () => "no";
     try {
       const client = world.client();
       globalThis.WebSocket = client.WebSocketForTests;
-      globalThis.fetch = async (url, { mode, credentials, cache }) => {
-        probes.push([url, mode, credentials, cache].join(" "));
-        return { status: answer() };
-      };
+      let reply;
+      globalThis.fetch = () => new Promise((resolve) => { reply = () => resolve(new Response(null, answer)); });
       client.connect();
-      await world.advance(9_000);
-      equal(world.sockets.length, 1);
-      equal(probes[0], "http://one.example/v1/connect cors omit no-store");
-      ok(probes.length >= 6, `${probes.length} probes`);
-      await world.advance(3_000);
-      equal(world.sockets.length, 2, "a policy of the page may forbid probes");
-      await world.advance(18_000);
-      equal(world.sockets.length, 2, "then twice as long");
-      await world.advance(5_000);
-      equal(world.sockets.length, 3);
-      for (const [status, sentence] of [[403, `pages of ${location.origin} may not`], [404, "no worker answers at this path"]]) {
-        answer = () => status;
-        await world.advance(2_000);
-        const { status: state, error } = client.connection.latest;
-        equal([state, error.code, error.message.includes(sentence)], ["waiting", "unreachable", true], error.message);
-      }
-      answer = () => 503;
-      await world.advance(9_000);
-      equal(world.sockets.length, 3, "a proxy answered");
-      answer = () => 426;
-      world.listens = () => "yes";
-      await world.advance(2_000);
-      equal([client.connection.latest.status, world.sockets.length], ["connected", 4]);
+      await world.advance(0);
+      // The worker becomes ready between the handshake and the plain request.
+      [world.listens, answer] = [() => "yes", { status: 426, headers: { Rollcall: "1" } }];
+      reply();
+      await world.advance(1);
+      equal([client.connection.latest.status, world.sockets.length], ["connected", 2]);
     } finally {
       Object.assign(globalThis, original);
     }
+  }),
+
+  "C9: a WebSocket that reports a failed handshake as an error alone, as in Node.js, is tried again": () => inWorld(async (world) => {
+    world.listens = () => "silence";
+    const client = await world.connected();
+    world.socket.dispatchEvent(new Event("error"));
+    world.listens = () => "yes";
+    await world.advance(250);
+    equal(client.connection.latest.status, "connected");
   }),
 };

@@ -1,7 +1,7 @@
 // What applies to everything that is observed: start, end, reconnects and refusals.
 
 import { RollcallError } from "/rollcall.js";
-import { connected, equal, mistakesOf, ok, seen, settled, throws } from "./world.js";
+import { connected, equal, inWorld, mistakesOf, ok, seen, settled, throws } from "./world.js";
 
 const counts = (typings) => typings.map(({ count }) => count);
 
@@ -73,6 +73,107 @@ export const stories = {
     world.listens = () => "yes";
     await world.advance(2_000);
     equal([client.staleSince, stale.at(-1)], [null, null]);
+  }),
+
+  "P11: after an outage presence is unknown until the new connection confirms it, user by user": () => connected(async (world, client) => {
+    const [bob, both, rows] = [client.presence("bob"), ["bob", "carol"], { c1: ["bob"] }];
+    const [one, several, list] = [seen(bob), seen(client.presence(both)), seen(client.conversations(rows))];
+    const stale = seen(client.isStale);
+    await world.advance(0);
+    const known = () => [bob.latest?.status, several.at(-1).size, list.at(-1).get("c1").presences.size];
+    world.listens = () => "no";
+    world.socket.drop();
+    await world.advance(4_999);
+    equal([...known(), stale.at(-1)], ["offline", 2, 1, false], "it is shown for staleAfter");
+    await world.advance(1);
+    equal([...known(), stale.at(-1)], [undefined, 0, 0, true]);
+    // Redis is away: the worker keeps the watch.
+    world.script = (message, socket) => message.type === "watch" || socket.behave(message);
+    world.listens = () => "yes";
+    await world.advance(10_000);
+    equal([...known(), stale.at(-1), client.connection.latest.status], [undefined, 0, 0, false, "connected"]);
+    world.socket.tellPresence("bob", "offline");
+    await world.advance(0);
+    equal([...known(), one.length], ["offline", 1, 1, 2]);
+  }),
+
+  "P11: after an outage members are shown again once everybody's presence is confirmed": () => connected(async (world, client) => {
+    const people = () => members.at(-1).people.map(({ presence }) => presence?.status);
+    const tell = () => world.socket.tell({ type: "members", conversation: "c1", users: [{ user: "bob" }, { user: "carol" }], count: 2 });
+    const members = seen(client.members("c1"));
+    await world.advance(0);
+    tell();
+    for (const user of ["bob", "carol"]) world.socket.tellPresence(user, "online");
+    await world.advance(0);
+    equal(people(), ["online", "online"]);
+    world.listens = () => "no";
+    world.socket.drop();
+    await world.advance(6_000);
+    equal(people(), [undefined, undefined]);
+    world.listens = () => "yes";
+    await world.advance(2_000);
+    tell();
+    world.socket.tellPresence("bob", "online");
+    await world.advance(0);
+    equal(people(), [undefined, undefined], "no `1 of 2 online` meanwhile");
+    world.socket.tellPresence("carol", "online");
+    await world.advance(0);
+    equal(people(), ["online", "online"]);
+  }),
+
+  "P11: a page that slept asks once, and an answer on the same connection confirms what it shows": () => connected(async (world, client) => {
+    const [one, stale] = [seen(client.presence("bob")), seen(client.isStale)];
+    await world.advance(0);
+    const { script } = world;
+    world.script = () => {};
+    await world.sleep(600_000);
+    equal([stale.at(-1), world.all("ping").length], [true, 1]);
+    world.script = script;
+    world.socket.tell({ type: "pong", time: world.time });
+    await world.advance(0);
+    equal([stale.at(-1), one.length, client.presence("bob").latest.status], [false, 1, "offline"]);
+    world.script = () => {};
+    await world.sleep(600_000);
+    world.listens = () => "no";
+    await world.advance(3_000);
+    equal([stale.at(-1), client.presence("bob").latest], [true, undefined], "a dead connection confirms nothing");
+  }),
+
+  "P11: a client that starts without a network is stale after staleAfter": () => inWorld(async (world) => {
+    world.listens = () => "no";
+    const client = world.client();
+    const stale = seen(client.isStale);
+    await world.advance(60_000);
+    equal(stale.at(-1), false, "nobody has connected it");
+    client.connect();
+    await world.advance(4_999);
+    equal(stale.at(-1), false);
+    await world.advance(1);
+    equal([stale.at(-1), client.staleSince], [true, null]);
+  }),
+
+  "C4: why a conversation is not shown is a problem, once for each reason, and a warning if nobody listens": () => connected(async (world, client) => {
+    world.script = (message, socket) => message.type !== "join" ? socket.behave(message)
+      : socket.tell({ type: "error", id: message.id, code: "not_a_member", message: "members only", retry: false });
+    const warnings = [];
+    const { warn } = console;
+    console.warn = (text) => warnings.push(text);
+    try {
+      seen(client.typing("c42"));
+      await world.advance(300_000);
+      equal(warnings, ["Rollcall: members only"]);
+      const problems = [];
+      client.addEventListener("problem", ({ detail }) => problems.push(`${detail.code} ${detail.message}`));
+      seen(client.members("c43"));
+      await world.advance(300_000);
+      equal([problems, warnings.length], [["not_a_member members only"], 1]);
+      const other = new client.constructor({ url: "nonsense", token: "x" });
+      other.connect();
+      await world.advance(0);
+      equal(warnings.length, 2, "a connection that nobody observes has failed");
+    } finally {
+      console.warn = warn;
+    }
   }),
 
   "L1: a list of 200 conversations costs a join for each and few watches, and then nothing while nothing changes": () => connected(async (world, client) => {

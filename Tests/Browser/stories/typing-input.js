@@ -176,6 +176,10 @@ export const stories = {
     input.disappeared();
     await world.advance(0);
     equal(world.kinds().slice(1), ["join", "typing", "typing", "leave"]);
+    input.edited("Late");
+    await world.advance(300);
+    equal(world.kinds().slice(5), [], "an autocorrection, for example");
+    input.appeared();
     input.edited("Back");
     await world.advance(300);
     equal(world.kinds().slice(5), ["join", "typing"]);
@@ -188,8 +192,20 @@ export const stories = {
     await world.advance(300);
     leaving.abort();
     await world.advance(0);
-    equal(world.typed("c43").at(-1), "900 stopped");
+    equal(world.typed("c43").at(-1), "1200 stopped");
     equal(world.kinds().at(-1), "leave");
+  }),
+
+  "T7: nothing is typed in the background, whatever edits the field": () => typing({}, async (world, input, client) => {
+    client.setPhase("background");
+    input.edited("Hello");
+    input.keepTyping();
+    await world.advance(5_000);
+    equal(world.typed(), []);
+    client.setPhase("active");
+    input.edited("Hello!");
+    await world.advance(300);
+    equal(world.typed(), ["5300 typing"]);
   }),
 
   "T7: the background stops before it says so, and signing out says goodbye": () => typing({}, async (world, input, client) => {

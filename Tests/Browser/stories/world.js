@@ -31,6 +31,8 @@ export class World {
   limits = { watched_users: 2000, joined_conversations: 500, message_bytes: 65536, message_rate: 50, message_burst: 200 };
   expiry = 3_000;
   ping = 10_000;
+  /** A browser that delays WebSockets after failures. */
+  delays = null;
   /** By how much the clock of the worker's Redis was set. */
   clockSet = 0;
   #timers = new Map();
@@ -58,6 +60,8 @@ export class World {
   }
 
   get timers() { return this.#timers.size; }
+  /** When the next of them rings. */
+  get next() { return Math.min(...[...this.#timers.values()].map(({ at }) => at)); }
 
   /** The worker's time. */
   get time() { return 1_784_600_000_000 + this.now + this.clockSet; }
@@ -122,19 +126,29 @@ export class World {
 class Socket extends EventTarget {
   readyState = 0;
   #world;
+  #isDead = false;
 
   constructor(url, world) {
     super();
     this.url = url;
     this.#world = world;
+    this.at = world.now;
     world.sockets.push(this);
-    const answer = world.listens(url);
+    const held = world.delays?.left ?? 0;
+    if (held > 0) setTimeout(() => this.#connect(), held);
+    else this.#connect();
+  }
+
+  #connect() {
+    const answer = this.readyState === 0 ? this.#world.listens(this.url) : "silence";
     if (answer === "silence") return;
+    if (answer === "no") this.#world.delays?.failed();
     queueMicrotask(() => answer === "yes" ? this.#opened() : this.drop());
   }
 
   #opened() {
     if (this.readyState !== 0) return;
+    this.#world.delays?.opened();
     this.readyState = 1;
     this.dispatchEvent(new Event("open"));
   }
@@ -143,8 +157,12 @@ class Socket extends EventTarget {
     if (this.readyState !== 1) throw new Error("sent on a socket that is not open");
     const message = JSON.parse(text);
     this.#world.said.push({ at: this.#world.now, socket: this, ...message });
-    queueMicrotask(() => this.readyState === 1 && this.#world.script(message, this));
+    queueMicrotask(() => this.isAlive && this.#world.script(message, this));
   }
+
+  /** Nothing arrives from now on, and neither end notices. */
+  die() { this.#isDead = true; }
+  get isAlive() { return this.readyState === 1 && !this.#isDead; }
 
   close(code = 1000) { this.end(code); }
 
@@ -159,7 +177,7 @@ class Socket extends EventTarget {
 
   tell(message) {
     const data = typeof message === "string" ? message : JSON.stringify(message);
-    if (this.readyState === 1) this.dispatchEvent(new MessageEvent("message", { data }));
+    if (this.isAlive) this.dispatchEvent(new MessageEvent("message", { data }));
   }
 
   tellTyping(conversation, ...users) {

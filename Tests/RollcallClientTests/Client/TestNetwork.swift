@@ -44,7 +44,7 @@ private final class AppleLikeSocket: PlatformSocket, @unchecked Sendable {
     func connect(to address: WorkerAddress) {
         ClientBootstrap(group: loop).connect(host: address.host, port: address.port)
             .flatMap { [self] channel in upgrade(channel, to: address) }
-            .whenFailure { [self] in report(.ended($0, status: nil)) }
+            .whenFailure { [self] in report(.ended($0, answer: nil)) }
     }
 
     func send(_ json: [UInt8]) {
@@ -113,7 +113,7 @@ private final class AppleLikeSocket: PlatformSocket, @unchecked Sendable {
                 let code = bytes.readInteger(as: UInt16.self) ?? 1005
                 socket.report(
                     .interrupted(NotConnected()), .closed(code, because: Array(bytes.readableBytesView)),
-                    .ended(nil, status: 101), .interrupted(NotConnected()))
+                    .ended(nil, answer: UpgradeRefused(status: 101)), .interrupted(NotConnected()))
                 context.close(promise: nil)
             default: if frame.opcode != .pong { errorCaught(context: context, error: NotConnected()) }
             }
@@ -122,7 +122,7 @@ private final class AppleLikeSocket: PlatformSocket, @unchecked Sendable {
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
         func channelInactive(context: ChannelHandlerContext) {
-            socket.report(.interrupted(NotConnected()), .ended(NotConnected(), status: 101))
+            socket.report(.interrupted(NotConnected()), .ended(NotConnected(), answer: UpgradeRefused(status: 101)))
         }
     }
 
@@ -134,7 +134,8 @@ private final class AppleLikeSocket: PlatformSocket, @unchecked Sendable {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             guard case .head(let head) = unwrapInboundIn(data) else { return }
-            socket.report(.ended(NotConnected(), status: Int(head.status.code)))
+            let answer = UpgradeRefused(status: Int(head.status.code)) { head.headers.first(name: $0) }
+            socket.report(.ended(NotConnected(), answer: answer))
             context.close(promise: nil)
         }
     }

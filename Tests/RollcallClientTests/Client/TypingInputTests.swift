@@ -139,6 +139,9 @@ import Testing
         await world.settle()
         client.setPhase(.background)
         #expect(await said().suffix(3) == [.typing("c42", true), .typing("c42", false), .state(.background)])
+        input?.edited("Hello?")
+        input?.keepTyping()
+        #expect(await said().last == .state(.background), "nothing is typed in the background")
         client.setPhase(.active)
         input?.edited("Hello")
         // In the foreground again, the client also sends a ping.
@@ -146,6 +149,9 @@ import Testing
         #expect(back == [.state(.active), .typing("c42", true)])
         input?.disappeared()
         #expect(await said().suffix(2) == [.typing("c42", false), .leave("c42")])
+        input?.edited("Late")
+        #expect(await said().suffix(1) == [.leave("c42")], "an autocorrection, for example")
+        input?.appeared()
         input?.edited("Back")
         #expect(await said().suffix(2) == [.join("c42", presence: false), .typing("c42", true)])
         input = nil

@@ -15,6 +15,7 @@ func jitter(_ seed: UInt64) -> Jitter {
 
 @Suite struct RouteTests {
     private var random = jitter(7)
+    private let now = ContinuousClock.now
     private var route = Self.route("wss://home/v1/connect")
 
     private static func route(_ urls: String...) -> Route {
@@ -24,10 +25,8 @@ func jitter(_ seed: UInt64) -> Jitter {
         return try! Route(urls: urls, options, using: &random)
     }
 
-    private mutating func end(
-        _ ending: Ending, held: Duration = .zero, tokenAge: Duration = .zero
-    ) -> Route.Next {
-        route.ended(ending, held: held, tokenAge: tokenAge, using: &random)
+    private mutating func end(_ ending: Ending, held: Duration = .zero) -> Route.Next {
+        route.ended(ending, held: held, hasNetwork: true, at: now, using: &random)
     }
 
     private mutating func pause(_ ending: Ending, held: Duration = .zero) throws -> Duration {
@@ -90,7 +89,7 @@ func jitter(_ seed: UInt64) -> Jitter {
         for limit in [2, 2, 4, 4, 8, 8, 10, 16, 20, 32, 40, 40] {
             #expect(many.timeLimit(atMost: .seconds(10)) == .seconds(limit))
             many.timedOut(atMost: .seconds(10))
-            _ = many.ended(.notReached(nil), held: .zero, tokenAge: .zero, using: &random)
+            _ = many.ended(.notReached(nil), held: .zero, hasNetwork: true, at: now, using: &random)
         }
         for limit in [10, 20, 40, 40] {
             #expect(route.timeLimit(atMost: .seconds(10)) == .seconds(limit))
@@ -211,7 +210,7 @@ func jitter(_ seed: UInt64) -> Jitter {
         #expect(try pause(.closed(CloseCode(rawValue: 4042))) == .milliseconds(70))
         #expect(route.address == WorkerAddress("wss://other"))
         route.goodbyeReceived(.init(reason: reason, reconnect: false))
-        guard case .giveUp(let error) = end(.closed(CloseCode(rawValue: 4042))) else {
+        guard case .refused(let error, _) = end(.closed(CloseCode(rawValue: 4042))) else {
             return #expect(Bool(false), "it goes on")
         }
         #expect(error.code == .refused)
@@ -249,7 +248,7 @@ func jitter(_ seed: UInt64) -> Jitter {
         var route = try Route(urls: ["ws://localhost/v1/connect"], options, using: &random)
         let home = route.address
         route.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: ByteString(to)))
-        _ = route.ended(.closed(.draining), held: .seconds(60), tokenAge: .zero, using: &random)
+        _ = route.ended(.closed(.draining), held: .seconds(60), hasNetwork: true, at: now, using: &random)
         #expect(route.address == (isFollowed ? WorkerAddress(to) : home))
     }
 
@@ -263,17 +262,26 @@ func jitter(_ seed: UInt64) -> Jitter {
     }
 
     @Test(
-        "codes from 4100 to 4199 end the attempts",
+        "codes from 4100 to 4199 make the client wait for minutes, and for good if only its owner or an operator may go on",
         arguments: [
             (.badToken, .badToken), (.badMessage, .protocolError), (.tooManyMessages, .tooManyMessages),
             (.replaced, .replaced), (.tooManySessions, .tooManySessions), (.sentAway, .sentAway),
             (CloseCode(rawValue: 4150), .refused),
         ] as [(CloseCode, RollcallError.Code)])
-    mutating func mistakes(closed: CloseCode, code: RollcallError.Code) {
-        guard case .giveUp(let error) = end(.closed(closed)) else { return #expect(Bool(false), "it goes on") }
-        #expect(error.code == code)
-        #expect(error.closeCode == closed)
-        #expect(!error.retry)
+    mutating func refusals(closed: CloseCode, code: RollcallError.Code) throws {
+        for least in code == .tooManySessions ? [15, 15, 15] : [60, 120, 240, 300, 300] {
+            switch end(.closed(closed)) {
+            case .giveUp(let error):
+                #expect([.replaced, .sentAway].contains(code) && error.code == code && error.closeCode == closed)
+            case .refused(let error, let pause):
+                #expect(![.replaced, .sentAway].contains(code) && error.code == code && error.closeCode == closed)
+                #expect(!error.retry && pause >= .seconds(least) && pause <= .seconds(least) * 1.25)
+            case .retry: throw Unexpected()
+            }
+        }
+        // A connection that lasted lets the pauses begin anew.
+        guard case .refused(_, let pause) = end(.closed(.badToken), held: .seconds(5)) else { throw Unexpected() }
+        #expect(pause <= .seconds(75))
     }
 
     @Test(
@@ -290,16 +298,20 @@ func jitter(_ seed: UInt64) -> Jitter {
         #expect(error.code == .replaced)
     }
 
-    @Test("an expired token is replaced at once, one time; a welcome permits the next time")
-    mutating func tokenExpired() {
-        func isFresh(_ next: Route.Next) -> Bool {
-            if case .retry(.zero, true, _) = next { true } else { false }
+    @Test("an expired token is replaced at once, and then after growing pauses; a welcome permits the next time")
+    mutating func tokenExpired() throws {
+        for round in 0..<2 {
+            for failure in -1..<10 {
+                guard case .retry(let pause, true, let reason) = end(.closed(.tokenExpired), held: .seconds(5 * round))
+                else {
+                    throw Unexpected()
+                }
+                #expect(reason.code == .tokenExpired)
+                let limit = failure < 0 ? Duration.zero : min(.milliseconds(250) * (1 << failure), .seconds(15))
+                if round == 0 || failure < 0 { #expect(pause >= limit / 2 && pause <= limit) }
+            }
+            route.welcomed()
         }
-        #expect(isFresh(end(.closed(.tokenExpired))))
-        guard case .giveUp(let error) = end(.closed(.tokenExpired)) else { return #expect(Bool(false), "it goes on") }
-        #expect(error.code == .tokenExpired)
-        route.welcomed()
-        #expect(isFresh(end(.closed(.tokenExpired))))
     }
 
     @Test("a token whose key no worker has is kept for one more attempt, and every second time asked for anew")
@@ -317,31 +329,21 @@ func jitter(_ seed: UInt64) -> Jitter {
 
     @Test("what the worker says of a refused token is in the error")
     mutating func sentence() {
-        guard case .giveUp(let error) = end(.closed(.badToken, because: "wrong_type: no")) else {
-            return #expect(Bool(false), "it goes on")
+        guard case .refused(let error, _) = end(.closed(.badToken, because: "wrong_type: no")) else {
+            return #expect(Bool(false), "another decision")
         }
         #expect(error.code == .badToken && error.message.hasSuffix("(wrong_type: no)"))
     }
 
-    @Test("a new token that expired while it had to wait does not end the attempts")
-    mutating func tokenExpiredWhileWaiting() throws {
-        guard case .retry(.zero, true, _) = end(.closed(.tokenExpired)) else { throw Unexpected() }
-        for _ in 0..<10 { _ = try pause(.notReached(nil)) }
-        guard case .retry(.zero, true, _) = end(.closed(.tokenExpired), tokenAge: .seconds(7200)) else {
-            return #expect(Bool(false), "it gives up")
-        }
-        guard case .giveUp(let error) = end(.closed(.tokenExpired), tokenAge: .seconds(5)) else {
-            return #expect(Bool(false), "it goes on")
-        }
-        #expect(error.code == .tokenExpired)
-    }
-
-    @Test("a token callback that throws is a temporary failure, unless it says otherwise")
+    @Test("a token callback that throws is called again, unless it says that the user is signed out")
     mutating func tokenFailed() {
         guard case .retry(_, true, let reason) = route.tokenFailed(Unexpected(), using: &random) else {
             return #expect(Bool(false), "it gives up")
         }
         #expect(reason.code == .tokenUnavailable)
+        // Whatever else an app throws, it may have a token later.
+        let limit = RollcallError(.limit, "no")
+        guard case .retry = route.tokenFailed(limit, using: &random) else { return #expect(Bool(false), "it gives up") }
         let mistake = RollcallError(.badToken, "signed out")
         #expect(route.tokenFailed(mistake, using: &random) == .giveUp(mistake))
     }

@@ -177,6 +177,78 @@ import Testing
         #expect(shown() == here)
     }
 
+    @Test("after an outage presence is unknown until the new connection confirms it, user by user")
+    func afterOutage() async {
+        let (bob, carol) = (PresenceModel(of: "bob", from: client), PresenceModel(of: "carol", from: client))
+        let list = ConversationsModel(["c1": ["bob"], "c2": ["carol"]], from: client)
+        await worker.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
+        let group = MembersModel(of: "c42", from: client)
+        await worker.person("bob").comes()
+        await worker.person("carol").was(lastSeen: .seconds(90))
+        func shown() -> [PresenceDot] { [bob.dot, carol.dot, PresenceDot(list.presence(of: "bob"))] }
+        #expect(shown() == [.green, .grey, .green] && group.countText == "2 of 2 online")
+        await worker.goesAway()
+        await worker.passes(.seconds(3600))
+        await worker.becomesUnavailable()
+        await worker.comesBack()
+        await worker.passes(.seconds(60))
+        #expect(client.connection.latest.isConnected)
+        #expect(shown() == [.none, .none, .none] && group.countText == "", "Redis is away")
+        await worker.becomesAvailable()
+        await worker.passes(.seconds(20))
+        #expect(shown() == [.green, .grey, .green] && group.countText == "2 of 2 online")
+    }
+
+    @Test("a client that starts without a network is stale after five seconds")
+    func startsOffline() async {
+        let offline = worker.client(user: "dave")
+        let model = ConnectionModel(of: offline)
+        await worker.goesAway()
+        await worker.passes(.seconds(60))
+        #expect(!model.isStale, "nobody has connected it")
+        offline.connect()
+        await worker.passes(.milliseconds(4999))
+        #expect(!model.isStale)
+        await worker.passes(.milliseconds(1))
+        #expect(model.isStale && model.staleSince == nil)
+        await worker.comesBack()
+        await worker.passes(.seconds(2))
+        #expect(!model.isStale)
+    }
+
+    @Test("models of a closed client show nothing")
+    func closed() async {
+        let typing = TypingModel(in: "c42", from: client)
+        let bob = PresenceModel(of: "bob", from: client)
+        let list = ConversationsModel(["c42": ["bob"]], from: client)
+        await worker.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
+        let group = MembersModel(of: "c42", from: client)
+        await worker.person("bob", name: "Bob").comes()
+        await worker.person("bob", name: "Bob").types(in: "c42")
+        func shown() -> [String] {
+            [typing.text, bob.text, list.typingText(in: "c42"), list.presenceText(of: "bob"), group.countText]
+        }
+        #expect(shown() == ["Bob is typing…", "Active now", "Bob is typing…", "Active now", "2 of 2 online"])
+        client.close()
+        await worker.settles()
+        #expect(shown() == ["", "", "", "", ""])
+    }
+
+    @Test("why a conversation is not shown is in its models, and a problem once")
+    func refused() async {
+        await worker.setMembers(["bob": "Bob"], of: "c42")
+        let problems = client.problems.makeAsyncIterator()
+        await worker.settles()
+        let (typing, group) = (TypingModel(in: "c42", from: client), MembersModel(of: "c42", from: client))
+        await worker.settles()
+        #expect(problems.pending()?.code == .notAMember)
+        await worker.passes(.seconds(300))
+        #expect(typing.refusal?.code == .notAMember && group.refusal?.code == .notAMember && problems.pending() == nil)
+        await worker.setMembers(["alice": "Alice"], of: "c42")
+        await worker.passes(.seconds(60))
+        #expect(typing.refusal == nil && group.refusal == nil)
+    }
+
     @Test("a draft that is put back is no typing, nor what the program clears")
     func restored() async {
         let model = TypingModel(in: "c42", from: client)

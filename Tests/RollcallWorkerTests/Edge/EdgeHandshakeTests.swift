@@ -214,6 +214,7 @@ struct EdgeHandshakeTests {
             try await third.send(TestEdge.request())
             let refusal = try await third.readHead()
             #expect(refusal.hasPrefix("HTTP/1.1 503 ") && refusal.contains("\r\nRetry-After: "))
+            #expect(try await edge.answer("") == refusal, "as to a page that asks before it opens a WebSocket")
             first.close()
             try await eventually("a seat is free") { edge.server.connections == 1 }
             let fourth = try await edge.client()

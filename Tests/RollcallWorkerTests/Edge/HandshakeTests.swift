@@ -66,6 +66,9 @@ struct HandshakeTests {
         let text = String(buffer: Refusal.full.response(to: .GET))
         #expect(text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
         #expect(text.contains("\r\nRetry-After: 5\r\n") && text.contains("\r\nConnection: close\r\n"))
+        // Pages of any origin may read that it is a worker's, and when to come back.
+        #expect(text.contains("\r\nRollcall: 1\r\n"))
+        #expect(text.contains("\r\nAccess-Control-Expose-Headers: Retry-After, Rollcall\r\n"))
         #expect(text.hasSuffix("\r\n\r\n\(Refusal.full.sentence)\n"))
         #expect(String(buffer: Refusal.notHere.response(to: .HEAD)).hasSuffix("\r\n\r\n"))
         #expect(String(buffer: Refusal.notWebSocket.response(to: .GET)).contains("\r\nConnection: Upgrade, close\r\n"))

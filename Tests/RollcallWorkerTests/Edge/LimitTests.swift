@@ -176,6 +176,8 @@ struct AddressLimitTests {
             #expect(try await connect(from: "10.0.0.1") == 101)
             #expect(try await connect(from: "10.0.0.1") == 101)
             #expect(try await connect(from: "10.0.0.1") == 429)
+            #expect(try await edge.answer("X-Forwarded-For: 10.0.0.1\r\n").hasPrefix("HTTP/1.1 429 "))
+            #expect(try await edge.answer("X-Forwarded-For: 10.0.0.2\r\n").hasPrefix("HTTP/1.1 426 "))
             #expect(try await connect(from: "10.0.0.2") == 101)
             clients[0].close()
             try await eventually("there is room again") { try await connect(from: "10.0.0.1") == 101 }

@@ -169,6 +169,13 @@ struct TestEdge {
             + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\(extra)\r\n"
     }
 
+    /// The head of the answer to a plain request, which opens no WebSocket.
+    func answer(_ headers: String) async throws -> String {
+        let client = try RawClient(port: port)
+        try await client.send("GET /v1/connect HTTP/1.1\r\nHost: 127.0.0.1\r\n\(headers)\r\n")
+        return try await client.readHead()
+    }
+
     /// A client after its handshake.
     func client(receiveBuffer: Int32? = nil) async throws -> RawClient {
         let client = try RawClient(port: port, receiveBuffer: receiveBuffer)

@@ -71,7 +71,8 @@
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             if case .head(let head) = unwrapInboundIn(data) {
-                wire.ended(.notReached(UpgradeRefused(status: Int(head.status.code))))
+                let refusal = UpgradeRefused(status: Int(head.status.code)) { head.headers.first(name: $0) }
+                wire.ended(.notReached(refusal))
             }
         }
 

@@ -67,7 +67,8 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
             do throws(Refusal) {
                 state = .accepted(try loop.handshake.accept(request))
             } catch {
-                refuse(error, method: request.method)
+                // A page asks without a WebSocket whether one would open.
+                refuse(error == .notWebSocket ? noRoom ?? error : error, to: request)
             }
         case (.accepted, .body):
             refuse(.body)
@@ -119,16 +120,26 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
 extension HandshakeHandler {
     /// Responds and ends the stream, but reads until the peer ends its own. If the socket were closed with unread
     /// bytes, the kernel would reset the connection and the response could be lost.
-    private func refuse(_ refusal: Refusal, method: HTTPMethod = .GET) {
+    private func refuse(_ refusal: Refusal, to request: HTTPRequestHead? = nil) {
         if case .over = state { return }
         state = .over
         guard let context else { return }
         loop.tally.refused.count(RefusalReason(refusal.status))
-        refusal.limit.map(loop.limitHit)
+        // What a proxy has made of these two explains most refused origins.
+        let names = refusal.limit == .origins ? ["origin", "host"] : []
+        refusal.limit.map { limit in
+            loop.limitHit(limit, names.map { ($0, String((request?.headers.first(name: $0) ?? "none").prefix(200))) })
+        }
         loop.logger.debug(
             "handshake refused", metadata: ["status": "\(refusal.status.code)", "client": "\(client ?? "?")"])
-        context.writeAndFlush(wrapOutboundOut(refusal.response(to: method)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(refusal.response(to: request?.method ?? .GET)), promise: nil)
         context.close(mode: .output, promise: nil)
+    }
+
+    /// Why no further WebSocket of this client has room; `nil` if it has.
+    private var noRoom: Refusal? {
+        if !loop.sessions.hasRoom { return .full }
+        return loop.addresses?.hasRoom(address) == false ? .crowdedAddress : nil
     }
 
     /// Removes HTTP from the pipeline. Frames that arrived with the request are still in the decoder, which forwards

@@ -49,12 +49,17 @@ struct Refusal: Error, Hashable, Sendable {
         Refusal(status: .badRequest, sentence: sentence)
     }
 
+    /// The header by which clients tell an answer of a worker from that of a proxy, a login page or a balancer.
+    private static let mark = ["Rollcall": "1"]
+
     /// The complete response. The connection ends after it.
     func response(to method: HTTPMethod) -> ByteBuffer {
         // A page may read why: browsers tell it nothing of a WebSocket that was refused.
-        let fields = ["Connection": "close", "Access-Control-Allow-Origin": "*"].merging(headers) { $1 }.sorted {
-            $0.key < $1.key
-        }
+        let readable = [
+            "Connection": "close", "Access-Control-Allow-Origin": "*",
+            "Access-Control-Expose-Headers": "Retry-After, Rollcall",
+        ]
+        let fields = readable.merging(Self.mark) { $1 }.merging(headers) { $1 }.sorted { $0.key < $1.key }
         let body = sentence + "\n"
         var text = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\nContent-Type: text/plain; charset=utf-8\r\n"
         text += "Content-Length: \(body.utf8.count)\r\n"
