@@ -27,17 +27,30 @@ struct TypeCommand: AsyncParsableCommand {
     func run() async throws {
         try await connection.withClient(.active) { client in
             for await state in client.connection where state.isConnected { break }
-            let input = client.typingInput(in: conversation)
-            let end = ContinuousClock.now + duration
-            var key = 0
-            while ContinuousClock.now < end {
-                // The text grows and shrinks, and is never empty.
-                input.edited(String(repeating: "x", count: 1 + abs(key % 40 - 20)))
-                key += 1
-                try await Task.sleep(until: min(end, .now + Self.pace))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await types(client) }
+                group.addTask {
+                    for await typing in client.typing(in: conversation) {
+                        if let refusal = typing.refusal { throw refusal }
+                    }
+                }
+                defer { group.cancelAll() }
+                try await group.next()
             }
-            await input.sendConfirmed()
         }
+    }
+
+    private func types(_ client: RollcallClient) async throws {
+        let input = client.typingInput(in: conversation)
+        let end = ContinuousClock.now + duration
+        var key = 0
+        while ContinuousClock.now < end {
+            // The text grows and shrinks, and is never empty.
+            input.edited(String(repeating: "x", count: 1 + abs(key % 40 - 20)))
+            key += 1
+            try await Task.sleep(until: min(end, .now + Self.pace))
+        }
+        await input.sendConfirmed()
     }
 }
 
@@ -67,7 +80,8 @@ struct ConnectionOptions: ParsableArguments {
     /// Describes the state of the connection.
     var text: ConnectionText { ConnectionText(url: url, saysName: user != nil) }
 
-    /// Connects, does `work`, and says goodbye: when the work is done, after Ctrl-C, or after a final error.
+    /// Connects, does `work`, and says goodbye: when the work is done, after Ctrl-C, or after an error that somebody has to
+    /// correct. The client would try again after minutes; whoever sits at the terminal sees the reason at once.
     ///
     /// - Parameters:
     ///   - state: the device state that other users see.

@@ -118,6 +118,16 @@ struct WatchTests {
         #expect(try await endless.exitCode() == 64)
     }
 
+    @Test("typing in a conversation whose members were never set says what to do, and fails")
+    func closed() async throws {
+        let redis = try await RedisServer()
+        let worker = try await WorkerProcess("w1", redis: redis.url, settings: ["conversations.default": "closed"])
+        let url = ["--url", "ws://127.0.0.1:\(worker.port)/v1/connect"]
+        let type = try ChildProcess([RollcallProgram.path, "type", "c42", "--as", "alice", "--for", "20s"] + url)
+        #expect(try await type.exitCode() == 69)
+        #expect(type.errors.contains("its members were never set: set them with PUT /v1/conversations/{c}/members"))
+    }
+
     @Test("every error of the connection has a sentence, with advice where there is something to do")
     func advice() {
         let named = ConnectionText(url: "ws://127.0.0.1:9/v1/connect", saysName: true)

@@ -150,17 +150,23 @@ extension Shard {
         session.keepsPresence(until: graceEnd)
         timers.remind(.session(session), at: graceEnd)
         advance(session, at: now)
-        if let user = session.user { limitDevicesInGrace(of: user, at: now) }
     }
 
-    /// Ends the grace period of a user's oldest sessions if the user has too many devices in grace.
-    private func limitDevicesInGrace(of user: UserID, at now: Instant) {
-        let all = sessions.of(user)
-        guard all.count > settings.bounds.devicesInGrace else { return }
-        let inGrace = all.filter {
-            if case .inGrace = $0.phase { true } else { false }
+    /// Makes room for a session that has just been admitted, if its user has too many devices here: the devices whose
+    /// connections have been lost longest are gone.
+    private func makeRoom(for name: SessionName, at now: Instant) {
+        var present = 0
+        var lost: [(until: Instant, session: Session)] = []
+        for session in sessions.of(name.user) {
+            switch session.phase {
+            case .open: present += 1
+            case .inGrace(let until) where session.recorder?.name.device != name.device: lost.append((until, session))
+            case .greeting, .inGrace, .ending: break
+            }
         }
-        for session in inGrace.dropLast(settings.bounds.devicesInGrace) { deviceGone(session, at: now) }
+        let surplus = present + lost.count - settings.bounds.devicesPerUser
+        guard surplus > 0 else { return }
+        for (_, session) in lost.sorted(by: { $0.until < $1.until }).prefix(surplus) { deviceGone(session, at: now) }
     }
 
     /// Ends everything that an open session took part in.
@@ -214,6 +220,7 @@ extension Shard {
             limits: settings.limits, join: session.right)
         deliver(.welcome(welcome), to: session)
         advance(session, at: now)
+        makeRoom(for: name, at: now)
         // The reply to the first write reports a revocation.
         if recorder.needsNoToken || !redis.takesWrites { listenUnlessRevoked(session, at: now) }
     }

@@ -31,7 +31,7 @@ public struct ShardSettings: Hashable, Sendable {
 
     package var bounds = Bounds()
 
-    /// Limits that no configuration changes. Simulations lower them so that each takes effect.
+    /// Limits that no configuration changes, but for the devices of a user. Simulations lower them so that each takes effect.
     package struct Bounds: Hashable, Sendable {
         /// The time in which an audit reads each session once.
         package var auditCycle = ShardSettings.auditCycle
@@ -46,9 +46,9 @@ public struct ShardSettings: Hashable, Sendable {
         /// The most acknowledgements of one session that wait, in addition to one for each user that it may watch and
         /// each conversation that it may join.
         package var waitingMessages = 100
-        /// The most devices of one user that keep their presence without a connection. Each makes all reads and writes
-        /// of the user more expensive.
-        package var devicesInGrace = 16
+        /// The most devices of one user, with and without a connection (`limits.sessions_per_user`). Each makes all reads and
+        /// writes of the user more expensive. A new one takes the place of one whose connection is lost.
+        package var devicesPerUser = 20
         /// The most sessions without a connection, unless more than half as many were open at once.
         package var lingeringSessions = 10_000
         /// The number of sessions that may linger, as a multiple of the most that were open at once. All devices of a

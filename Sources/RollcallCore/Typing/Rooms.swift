@@ -161,7 +161,8 @@ extension Shard {
     /// Why a session may not join or type.
     func notAMember(of room: Room?) -> String {
         room?.isManaged == false
-            ? "the conversation has no members, and neither the token's claim join nor conversations.default opens it"
+            ? "the conversation is closed, since its members were never set: set them with PUT /v1/conversations/{c}/members, "
+                + "name it in the token's claim join, or set conversations.default: open"
             : "you are not a member of this conversation"
     }
 

@@ -48,6 +48,7 @@ package struct NodeSettings: Sendable {
             messageBytes: configuration.limits.messageBytes, messageRate: configuration.limits.messageRate,
             messageBurst: configuration.limits.messageBurst)
         sessionsPerUser = configuration.limits.sessionsPerUser
+        shard.bounds.devicesPerUser = sessionsPerUser
         worker = configuration.worker.id
         lease = configuration.worker.lease
         heartbeat = configuration.worker.heartbeat

@@ -21,10 +21,38 @@ import Testing
             most = max(most, record.devices.values.count { $0.state != nil })
             #expect(record.presence(past: [:]).status == .online)
         }
-        #expect(most == 16)
+        #expect(most == 20)
         stage.pass(.seconds(6))
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .offline)
         #expect(stage.leftovers.isEmpty)
+    }
+
+    @Test(
+        "a new device takes the place of the one whose connection was lost first, when it is admitted; connected ones stay"
+    )
+    func room() {
+        let stage = Stage()
+        let devices = (0..<20).map { stage.enter("alice", DeviceID(stringLiteral: "d\($0)")) }
+        stage.settle()
+        func present() -> Set<String> {
+            Set(stage.redis.record(of: "alice").devices.filter { $0.value.state != nil }.map { $0.key.text })
+        }
+        for lost in [7, 3, 5] {
+            stage.drop(devices[lost])
+            stage.pass(.milliseconds(100))
+        }
+        #expect(present().count == 20, "all keep their grace as long as nobody needs their room")
+        _ = stage.enter("alice", "d3")
+        stage.settle()
+        #expect(present().count == 20, "a device that is back takes its own place")
+        for (new, gone) in [("e1", "d7"), ("e2", "d5")] {
+            _ = stage.enter("alice", DeviceID(stringLiteral: new))
+            stage.settle()
+            #expect(present().contains(new) && !present().contains(gone) && present().count == 20)
+        }
+        _ = stage.enter("alice", "e3")
+        stage.settle()
+        #expect(present().count == 21, "the seats of a worker refuse that, not a shard")
     }
 
     /// Alice at the first worker, and Bob, who watches her, at the third.
