@@ -1,5 +1,6 @@
-"""A network between a page and a worker that can be cut."""
+"""A network between a page and a worker that can be cut, and what may stand there."""
 
+import contextlib
 import socket
 import threading
 
@@ -44,16 +45,24 @@ class Network:
                 near, _ = self.listener.accept()
             except OSError:
                 return
-            try:
-                if not self.accepts:
-                    raise OSError("no network")
-                far = socket.create_connection(("127.0.0.1", self.target))
-            except OSError:
+            if self.accepts:
+                threading.Thread(target=self._serve, args=(near,), daemon=True).start()
+            else:
                 near.close()
-                continue
-            self.pairs.append((near, far))
-            for source, sink in ((near, far), (far, near)):
-                threading.Thread(target=self._carry, args=(source, sink), daemon=True).start()
+
+    def _serve(self, near):
+        self._forward(near, b"", self.target)
+
+    def _forward(self, near, head, port):
+        try:
+            far = socket.create_connection(("127.0.0.1", port))
+            far.sendall(head)
+        except OSError:
+            near.close()
+            return
+        self.pairs.append((near, far))
+        for source, sink in ((near, far), (far, near)):
+            threading.Thread(target=self._carry, args=(source, sink), daemon=True).start()
 
     def _carry(self, source, sink):
         try:
@@ -66,3 +75,49 @@ class Network:
                 end.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+
+
+class Front(Network):
+    """A site and its workers at one address, which passes on to the workers only WebSockets unless `plain` is absent."""
+
+    def __init__(self, worker, site, plain=None, csp=None, own=0):
+        self.site = site
+        self.plain = plain
+        self.csp = csp
+        self.requests = []
+        super().__init__(worker, own)
+
+    def _serve(self, near):
+        head = b""
+        with contextlib.suppress(OSError):
+            while b"\r\n\r\n" not in head and (data := near.recv(65_536)):
+                head += data
+        path, isUpgrade = head.partition(b" ")[2].partition(b" ")[0], b"upgrade: websocket" in head.lower()
+        if path.startswith(b"/v1/connect"):
+            self.requests.append("upgrade" if isUpgrade else "plain")
+            if isUpgrade or self.plain is None:
+                return self._forward(near, head, self.target)
+            return self._answer(near, self.plain)
+        if path == b"/sw.js":
+            return self._answer(near, "200 OK\r\nContent-Type: text/javascript", SERVICE_WORKER)
+        if path == b"/page.html" and self.csp:
+            with socket.create_connection(("127.0.0.1", self.site)) as far:
+                far.sendall(head)
+                page = b"".join(iter(lambda: far.recv(65_536), b"")).partition(b"\r\n\r\n")[2]
+            return self._answer(near, f"200 OK\r\nContent-Type: text/html\r\nContent-Security-Policy: {self.csp}", page.decode())
+        return self._forward(near, head, self.site)
+
+    @staticmethod
+    def _answer(near, status, body="the site"):
+        with contextlib.suppress(OSError), near:
+            near.sendall(f"HTTP/1.1 {status}\r\nContent-Length: {len(body.encode())}\r\nConnection: close\r\n\r\n{body}".encode())
+
+
+# Answers all plain requests, as one that keeps a site usable without a network.
+SERVICE_WORKER = """
+    addEventListener("install", () => skipWaiting());
+    addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+    addEventListener("fetch", (event) => {
+      if (event.request.url.includes("/v1/connect")) event.respondWith(new Response("offline"));
+    });
+"""

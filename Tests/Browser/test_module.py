@@ -61,11 +61,12 @@ def test_c6_the_module_runs_in_node(worker, tmp_path):
     script = tmp_path / "app.mjs"
     script.write_text(f"""
         import {{ RollcallClient, typingText }} from {json.dumps(str(MODULE / "rollcall.js"))};
-        const [alice, bob] = ["alice", "bob"].map((token) => new RollcallClient({{ url: process.argv[2], token }}));
+        const names = async (user) => user.toUpperCase();
+        const [alice, bob] = ["alice", "bob"].map((token) => new RollcallClient({{ url: process.argv[2], token, names }}));
         for (const client of [alice, bob]) client.connect();
         const input = bob.typingInput("c42");
         const timer = setInterval(() => input.keepTyping(), 500);
-        for await (const typing of alice.typing("c42")) if (typing.count > 0) {{
+        for await (const typing of alice.typing("c42")) if (typing.typists[0]?.name) {{
           console.log(typingText(typing, {{ language: "en" }}));
           break;
         }}
@@ -82,7 +83,7 @@ def test_c6_the_module_runs_in_node(worker, tmp_path):
          "client.connect();"], capture_output=True, text=True, timeout=20, check=True)
     assert "Node.js has one from version 22" in without.stdout
     done = subprocess.run(["node", "--experimental-websocket", script, url], capture_output=True, text=True, timeout=30, check=True)
-    assert done.stdout == "Someone is typing…\n"
+    assert done.stdout == "BOB is typing…\n"
 
 
 @pytest.mark.parametrize("file", sorted(MODULE.glob("*.js")), ids=lambda file: file.name)

@@ -71,6 +71,20 @@ def test_c6_after_a_while_without_connection_hooks_show_nobody(app):
         " document.querySelector('#connection').textContent]") == ["", "none", "false"])
 
 
+def test_c6_the_provider_follows_the_newest_token_and_makes_a_client_for_another_url(driver, site, worker):
+    page = pages.Page(driver, f"{site}/react.html")
+    first, second = worker(), worker()
+    page.run("start({ url: arguments[0], token: () => undefined })", first.edge)
+    eventually("it is not connected yet", lambda: text(page, "#connection") == "false")
+    page.run("render({ url: arguments[0], token: () => 'alice' })", first.edge)
+    eventually("there is a token", lambda: page.run("return worker") == first.incarnation)
+    page.run("render({ url: arguments[0], token: () => 'alice' })", second.edge)
+    eventually("it is at the other worker", lambda: page.run("return worker") == second.incarnation)
+    page.run("stop()")
+    assert page.run("return mistakes") == []
+    page.close()
+
+
 def test_c6_a_hook_without_provider_says_so(driver, site):
     page = pages.Page(driver, f"{site}/react.html")
     page.run("""

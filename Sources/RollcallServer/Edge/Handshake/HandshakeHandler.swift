@@ -128,7 +128,12 @@ extension HandshakeHandler {
         // What a proxy has made of these two explains most refused origins.
         let names = refusal.limit == .origins ? ["origin", "host"] : []
         refusal.limit.map { limit in
-            loop.limitHit(limit, names.map { ($0, String((request?.headers.first(name: $0) ?? "none").prefix(200))) })
+            loop.limitHit(
+                limit,
+                names.map { name in
+                    let text = ByteString(request?.headers.first(name: name) ?? "none")
+                    return (name, ByteString(decoding: text.utf8.prefix(200)).string)
+                })
         }
         loop.logger.debug(
             "handshake refused", metadata: ["status": "\(refusal.status.code)", "client": "\(client ?? "?")"])
