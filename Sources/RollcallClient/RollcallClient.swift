@@ -98,7 +98,8 @@ public final class RollcallClient: Sendable {
     }
 
     /// Says goodbye and closes the client for good: this device's presence and typing end at once, and all streams
-    /// finish, those of typing, members and several users with an empty value. Models then show nothing.
+    /// finish with an empty value: nobody types, a conversation has no members, and a user was never seen. Models then show
+    /// nothing.
     public func close() {
         engine.run { $0.close {} }
     }

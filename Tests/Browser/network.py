@@ -78,12 +78,17 @@ class Network:
 
 
 class Front(Network):
-    """A site and its workers at one address, which passes on to the workers only WebSockets unless `plain` is absent."""
+    """
+    A site and its workers at one address. It passes only WebSockets on to the workers, unless `plain` is absent. While it is
+    `away`, it does not listen, or answers so.
+    """
 
-    def __init__(self, worker, site, plain=None, csp=None, own=0):
+    def __init__(self, worker, site, plain=None, csp=None, away=None, own=0):
         self.site = site
         self.plain = plain
         self.csp = csp
+        self.away = away
+        self.isAway = False
         self.requests = []
         super().__init__(worker, own)
 
@@ -95,6 +100,8 @@ class Front(Network):
         path, isUpgrade = head.partition(b" ")[2].partition(b" ")[0], b"upgrade: websocket" in head.lower()
         if path.startswith(b"/v1/connect"):
             self.requests.append("upgrade" if isUpgrade else "plain")
+            if self.isAway:
+                return self._answer(near, self.away)
             if isUpgrade or self.plain is None:
                 return self._forward(near, head, self.target)
             return self._answer(near, self.plain)
@@ -106,6 +113,18 @@ class Front(Network):
                 page = b"".join(iter(lambda: far.recv(65_536), b"")).partition(b"\r\n\r\n")[2]
             return self._answer(near, f"200 OK\r\nContent-Type: text/html\r\nContent-Security-Policy: {self.csp}", page.decode())
         return self._forward(near, head, self.site)
+
+    def goes(self):
+        self.isAway = self.away is not None
+        if not self.isAway:
+            return self.close()
+        self.cut()
+        self.mend()
+
+    def comes(self):
+        """Returns what listens from now on."""
+        self.isAway = False
+        return self if self.away else Front(self.target, self.site, self.plain, self.csp, own=self.port)
 
     @staticmethod
     def _answer(near, status, body="the site"):

@@ -9,13 +9,9 @@ import pytest
 
 from deployment import ROOT
 from pages import HERE, MODULE
+from runtimes import node_version
 
 TSC = ["tsc", "--target", "es2022", "--module", "es2022", "--moduleResolution", "node", "--lib", "es2022,dom"]
-
-
-def node_version():
-    done = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True)
-    return int(re.match(r"v(\d+)", done.stdout)[1])
 
 
 def tsc(*arguments):

@@ -25,6 +25,9 @@ FRONTS = {
     "a site, 403": {"plain": "403 Forbidden"},
     "a login page": {"plain": "302 Found\r\nLocation: https://login.invalid/"},
     "a service worker": {},
+    "a balancer, 503": {"away": "503 Service Unavailable"},
+    "a gateway, 404 while away": {"away": "404 Not Found", "plain": "404 Not Found"},
+    "a proxy that loses Upgrade": {"away": "426 Upgrade Required\r\nRollcall: 1"},
 }
 ALL = [(runtime, front, float(outage)) for outage in os.environ.get("OUTAGES", "0.2,2,5,20").split(",")
        for runtime in ("chromium", "firefox", "node", "node22", "swift") for front in FRONTS
@@ -56,7 +59,9 @@ class Observer:
 
 def longest(runtime, front, outage):
     """The most milliseconds until it is back. Firefox delays WebSockets by itself, if the client may not ask otherwise."""
-    if runtime != "firefox" or front == "nothing":
+    if front in ("a balancer, 503", "a proxy that loses Upgrade") and outage > 10:
+        return 15_000
+    if runtime != "firefox" or front in ("nothing", "a balancer, 503", "a proxy that loses Upgrade"):
         return 2_500
     return 10_000 if outage <= 30 else 65_000
 
@@ -66,14 +71,13 @@ def test_c9_back_in_time_after_an_outage(driver, site, worker, runtime, front, o
     own = worker(presence__grace="5s", worker__lease="4s", edge__origins="*")
     pages_port = int(site.rpartition(":")[2])
     network = Front(own.port, pages_port, **FRONTS[front])
-    port = network.port
     with stopping(runtimes.start(runtime, driver, network, front == "a service worker")) as client, \
             stopping(Observer(own.edge)) as observer:
         eventually("it is connected", lambda: client.states()[-1:] and client.states()[-1][1] == "connected")
         time.sleep(6)
-        network.close()
+        network.goes()
         time.sleep(outage)
-        network = Front(own.port, pages_port, own=port, **FRONTS[front])
+        network = network.comes()
         end = time.time() * 1000
         eventually("it is back", lambda: client.states()[-1][1] == "connected" and len(
             [each for each in client.states() if each[1] == "connected"]) > 1, 90)

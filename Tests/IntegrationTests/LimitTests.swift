@@ -6,6 +6,10 @@ import RollcallClient
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite("The limit")
 struct LimitTests {
     private func worker(_ settings: [String: String]) async throws -> (Deployment, WorkerProcess) {
@@ -123,6 +127,22 @@ struct LimitTests {
         #expect(try await silent.closed() == .late)
         try await expectLogged("message_bytes", by: worker)
         try await expectLogged("hello", by: worker)
+        withExtendedLifetime(deployment) {}
+    }
+
+    /// What a proxy has made of the two explains most refused pages.
+    @Test("of origins is logged with the origin and the host of the refused request")
+    func origins() async throws {
+        let (deployment, worker) = try await worker(["edge.origins": "https://example.org"])
+        var request = URLRequest(url: URL(string: "http://127.0.0.1:\(worker.port)/v1/connect")!)
+        request.setValue("https://site.example", forHTTPHeaderField: "Origin")
+        let (_, answer) = try await URLSession.shared.data(for: request)
+        #expect((answer as? HTTPURLResponse)?.statusCode == 403)
+        #expect((answer as? HTTPURLResponse)?.value(forHTTPHeaderField: "Rollcall") == "1")
+        try await eventually("the log names both: \(worker.process.errors)") {
+            worker.process.errors.contains(
+                "a limit holds hits=1 host=127.0.0.1:\(worker.port) limit=origins origin=https://site.example\n")
+        }
         withExtendedLifetime(deployment) {}
     }
 }

@@ -37,8 +37,11 @@ final class ScriptedWorker: Sendable {
     /// The number of handshake requests.
     var attempts: Int { state.withLockedValue { $0.attempts } }
 
-    init(port: Int = 0, tls: NIOSSLContext? = nil, script: @escaping Script = { $1.behave($0) }) async throws {
-        let state = NIOLockedValueBox(State())
+    init(
+        port: Int = 0, tls: NIOSSLContext? = nil, refusesUpgrades: Bool = false,
+        script: @escaping Script = { $1.behave($0) }
+    ) async throws {
+        let state = NIOLockedValueBox(State(refusesUpgrades: refusesUpgrades))
         self.state = state
         let upgrader = NIOWebSocketServerUpgrader(
             shouldUpgrade: { channel, head in

@@ -75,7 +75,10 @@ export class RollcallClient extends EventTarget {
     if (typeof users === "string") {
       const user = [validName(users)];
       return new Updates(
-        (receive, finish) => engine.begin(finish, () => people.observe(user, receive)), () => people.latest(users), signal);
+        // A closed client knows nobody: what is shown ends empty.
+        (receive, finish) => engine.begin(finish, () => people.observe(user, receive, () => engine.isClosed && receive({
+          user: users, status: "offline", lastSeen: null, updatedAt: null, version: 0,
+        }))), () => people.latest(users), signal);
     }
     const several = [...new Set(users)].map(validName);
     return new Updates(

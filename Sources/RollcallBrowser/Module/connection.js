@@ -272,15 +272,18 @@ export class Connection {
    */
   async #ask(address) {
     this.#probe?.abort();
-    this.#probe = new AbortController();
-    const { signal } = this.#probe;
+    const probe = this.#probe = new AbortController();
     try {
       // Cookies may be what lets a page through to its own origin.
-      return answerOf(await fetch(address.href.replace(/^ws/, "http"), {
-        mode: "cors", credentials: "same-origin", cache: "no-store", redirect: "error", signal,
+      const answer = answerOf(await fetch(address.href.replace(/^ws/, "http"), {
+        mode: "cors", credentials: "same-origin", cache: "no-store", redirect: "error", signal: probe.signal,
       }));
+      if (this.#probe !== probe) return null;
+      // Nobody reads the rest, such as a login page.
+      probe.abort();
+      return answer;
     } catch {
-      return signal.aborted ? null : undefined;
+      return probe.signal.aborted ? null : undefined;
     }
   }
 

@@ -95,8 +95,8 @@ export class RollcallClient extends EventTarget {
    */
   disconnect(options?: { goodbye?: boolean }): Promise<void>;
   /**
-   * Says goodbye and closes the client for good. Streams of typing, members and several users end with an empty value, others
-   * without one. Resolves once the goodbye is sent, after two seconds at most.
+   * Says goodbye and closes the client for good. Streams end with an empty value: nobody types, a conversation has no members, and
+   * a user was never seen. Resolves once the goodbye is sent, after two seconds at most.
    */
   close(): Promise<void>;
   [Symbol.dispose](): void;

@@ -58,7 +58,7 @@ export class Observed {
   forget() {
     if (this.latest === undefined) return;
     this.latest = undefined;
-    for (const { forgotten } of this.#observers) forgotten?.();
+    for (const { forgotten } of this.#observers) if (forgotten) this.#attempt(forgotten);
   }
 
   /** Notifies the observers, though the value is the same: what it means may have changed. */
@@ -72,12 +72,16 @@ export class Observed {
     }
   }
 
-  /** Reports what an observer throws as an error of the page, so that the other observers are still notified. */
+  /** What an observer throws is an error of the page, and the other observers are still notified. */
   #notify(observer) {
     if (!this.#observers.has(observer)) return;
     observer.hasReceived = true;
+    this.#attempt(() => observer.receive(this.latest));
+  }
+
+  #attempt(body) {
     try {
-      observer.receive(this.latest);
+      body();
     } catch (error) {
       reportAppError(error);
     }

@@ -67,8 +67,7 @@ import Testing
         let states = Collected(client.connection)
         client.connect()
         try await eventually("it waits") { states.values.contains { $0.waits(because: .unreachable) } }
-        let worker = try await ScriptedWorker(port: port)
-        worker.refuseUpgrades(true)
+        let worker = try await ScriptedWorker(port: port, refusesUpgrades: true)
         try await eventually("it asks, and is refused") { worker.attempts >= 3 }
         worker.refuseUpgrades(false)
         try await client.isConnected()
