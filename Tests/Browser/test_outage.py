@@ -87,6 +87,5 @@ def test_c9_back_in_time_after_an_outage(driver, site, worker, runtime, front, o
         network.close()
         print(f"{runtime}, {front}, {outage:g} s: back after {late / 1000:.2f} s, offline at {offline or 'no time'}")
     assert late < longest(runtime, front, outage)
-    # A lost connection keeps its presence for five seconds.
     if outage + max(late, 0) / 1000 < 4.5:
         assert not offline

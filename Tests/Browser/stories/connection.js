@@ -247,24 +247,6 @@ export const stories = {
     equal(world.sockets.length, 2);
   }),
 
-  "C2: an expired token is replaced once, and the client continues": () => inWorld(async (world) => {
-    let asked = 0;
-    world.script = (message, socket) => {
-      if (message.type === "hello" && message.token !== "token 1") return socket.end(4101);
-      socket.behave(message);
-    };
-    const client = await world.connected({ token: async () => `token ${asked++}` });
-    await world.advance(0);
-    equal([client.connection.latest.status, asked], ["connected", 2]);
-    world.socket.drop();
-    await world.advance(2_000);
-    equal([client.connection.latest.status, asked], ["connected", 2], "it comes back with the same token");
-    world.socket.end(4101);
-    await world.advance(10_000);
-    equal([client.connection.latest.status, client.connection.latest.error.code], ["waiting", "token_expired"]);
-    ok(asked > 4, "the app may have another later");
-  }),
-
   "C2: a token that expires while no worker is reached, or the machine sleeps, is fetched anew": () => inWorld(async (world) => {
     for (const sleeps of [false, true]) {
       let asked = 0;
@@ -424,20 +406,6 @@ export const stories = {
     equal([client.connection.latest.status, world.all("hello").map(({ token }) => token)], ["connected", ["alice"]]);
     await world.advance(20_000);
     equal(world.sockets.length, 1);
-  }),
-
-  "C2: a token callback that throws is called again, unless it says that the user is signed out": () => inWorld(async (world) => {
-    const { RollcallError } = await import("/rollcall.js");
-    let asked = 0;
-    const token = () => { asked += 1; if (asked < 3) throw new TypeError("offline"); return "alice"; };
-    const client = await world.connected({ token });
-    equal([client.connection.latest.status, client.connection.latest.error.code], ["waiting", "token_unavailable"]);
-    await world.advance(2_000);
-    equal([client.connection.latest.status, asked], ["connected", 3]);
-    const signedOut = new RollcallError("bad_token", "signed out");
-    const other = await world.connected({ token: () => { throw signedOut; } });
-    equal(other.connection.latest.status, "failed");
-    ok(other.connection.latest.error === signedOut, "the app's own error");
   }),
 
   "C4, C10: a refusal is told once, with its code, and only a newer session and an operator end the attempts for good": () => inWorld(async (world) => {

@@ -15,25 +15,6 @@ export const stories = {
     equal(kiosk, [undefined, undefined]);
   }),
 
-  "C9: a token server that fails, and a worker without room, get pauses of at least half a limit that grows to 15 s": () => inWorld(async (world) => {
-    for (const chance of [0, 0.999999]) {
-      world.chance = chance;
-      let asked = [];
-      const client = await world.connected({ token: () => { asked.push(world.now); throw new Error("503"); } });
-      await world.advance(120_000);
-      await client.close();
-      const pauses = asked.slice(1).map((at, index) => Math.round(at - asked[index]));
-      const limits = [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000];
-      equal(pauses.slice(0, 8), limits.map((limit) => chance === 0 ? limit / 2 : limit));
-    }
-    world.script = (message, socket) => socket.end(4002);
-    const before = world.sockets.length;
-    world.chance = 0;
-    await world.connected();
-    await world.advance(30_000);
-    ok(world.sockets.length - before <= 10, `${world.sockets.length - before} attempts in 30 s`);
-  }),
-
   "C9: a token server says when to ask again, five minutes at most": () => inWorld(async (world) => {
     for (const [retryAfter, pause] of [[30_000, 30_125], [1e12, 300_000], [-5, 125], ["x", 125]]) {
       world.chance = 0;
@@ -93,14 +74,5 @@ export const stories = {
     } finally {
       Object.assign(globalThis, original);
     }
-  }),
-
-  "C9: a WebSocket that reports a failed handshake as an error alone, as in Node.js, is tried again": () => inWorld(async (world) => {
-    world.listens = () => "silence";
-    const client = await world.connected();
-    world.socket.dispatchEvent(new Event("error"));
-    world.listens = () => "yes";
-    await world.advance(250);
-    equal(client.connection.latest.status, "connected");
   }),
 };

@@ -39,18 +39,6 @@ import Testing
         try await eventually("it goes home again") { worker.connections.count == 2 }
     }
 
-    @Test("the client reconnects when the worker says")
-    func goodbyeUntil() async throws {
-        let world = TestWorld()
-        let client = try await world.connected()
-        world.connection.send(.goodbye(.init(reason: .busy, reconnect: true, after: 1500)))
-        world.connection.close(.busy)
-        await world.advance(by: .milliseconds(1450))
-        #expect(client.connection.latest.waits(because: .asked))
-        await world.advance(by: .milliseconds(100))
-        #expect(client.connection.latest.isConnected)
-    }
-
     @Test(
         "a refusal is reported with its code, and the next connect tries again at once",
         arguments: [(.badToken, .badToken), (.replaced, .replaced), (.badMessage, .protocolError)]
@@ -70,67 +58,6 @@ import Testing
         token.withLockedValue { $0 = "good" }
         client.connect()
         try await client.isConnected()
-    }
-
-    @Test("an expired token is replaced once, and the client continues")
-    func expiredToken() async throws {
-        let valid = NIOLockedValueBox("none")
-        let worker = try await ScriptedWorker { request, connection in
-            guard case .hello(let hello) = request.message else { return }
-            // The token that the app returns next is valid from the moment on at which it hears of the end.
-            let expected = valid.withLockedValue { valid in
-                defer { if valid == "none" { valid = "new" } }
-                return ByteString(valid)
-            }
-            hello.token == expected ? connection.behave(request) : connection.close(.tokenExpired)
-        }
-        let asked = NIOLockedValueBox(0)
-        let client = RollcallClient.phone(
-            worker.url,
-            token: {
-                asked.withLockedValue { $0 += 1 }
-                return valid.withLockedValue { $0 == "new" ? "new" : "old" }
-            })
-        client.connect()
-        try await client.isConnected()
-        let times = asked.withLockedValue { $0 }
-        worker.connections.last?.drop()
-        try await eventually("it comes back with the same token") {
-            worker.connections.count {
-                $0.messages.contains { if case .hello(let hello) = $0 { hello.token == "new" } else { false } }
-            } == 2
-        }
-        try await client.isConnected()
-        #expect(asked.withLockedValue { $0 } == times)
-        valid.withLockedValue { $0 = "gone" }
-        worker.connections.last?.close(.tokenExpired)
-        try await eventually("the next token has expired too, and the app may have another later") {
-            client.connection.latest.waits(because: .tokenExpired) && asked.withLockedValue { $0 } > times + 1
-        }
-    }
-
-    @Test("a token callback that throws is called again, unless it says that the user is signed out")
-    func tokenCallback() async throws {
-        let worker = try await ScriptedWorker()
-        let asked = NIOLockedValueBox(0)
-        struct NoNetwork: Error {}
-        let client = RollcallClient.phone(
-            worker.url,
-            token: {
-                if asked.withLockedValue({
-                    $0 += 1
-                    return $0
-                }) < 3 {
-                    throw NoNetwork()
-                }
-                return "alice"
-            })
-        client.connect()
-        try await client.isConnected()
-        let signedOut = RollcallError(.badToken, "signed out")
-        let other = RollcallClient.phone(worker.url, token: { throw signedOut })
-        other.connect()
-        #expect(try await other.hasFailed() == signedOut)
     }
 
     @Test("an expired token is not sent: a new one is fetched first")
@@ -403,23 +330,6 @@ import Testing
         for request in world.connection.received.dropFirst() { world.connection.behave(request) }
         await world.settle()
         try await bob.latest("bob is known") { $0.status == .offline }
-    }
-
-    @Test("after the machine slept for long, a connection that died meanwhile is abandoned within three seconds")
-    func slept() async throws {
-        let world = TestWorld()
-        let client = try await world.connected { $0.longestPause = .zero }
-        await world.advance(by: .seconds(1))
-        client.setPhase(.background)
-        await world.settle()
-        world.connection.die()
-        world.sleep(for: .seconds(3600))
-        client.setPhase(.active)
-        await world.advance(by: .milliseconds(2900))
-        #expect(world.connections.count == 1)
-        await world.advance(by: .milliseconds(200))
-        #expect(world.connections.count == 2)
-        #expect(client.connection.latest.isConnected)
     }
 
     @Test("a worker that accepts the connection but sends no welcome is abandoned after a while")

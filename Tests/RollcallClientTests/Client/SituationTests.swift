@@ -52,9 +52,8 @@ struct Situation: Decodable, CustomTestStringConvertible {
         case close(CloseCode)
 
         private struct Answer: Decodable {
-            let status: Int?
+            let status, retryAfter: Int?
             let ours: Bool?
-            let retryAfter: Int?
             let close: UInt16?
         }
 
@@ -64,14 +63,12 @@ struct Situation: Decodable, CustomTestStringConvertible {
                 return
             }
             let answer = try Answer(from: decoder)
-            if let code = answer.close {
-                self = .close(CloseCode(rawValue: code))
-                return
-            }
-            let headers = [
-                "Rollcall": answer.ours == true ? "1" : nil, "Retry-After": answer.retryAfter.map { "\($0)" },
-            ]
-            self = .answer(UpgradeRefused(status: answer.status ?? 0) { headers[$0] ?? nil })
+            self =
+                answer.close.map { .close(CloseCode(rawValue: $0)) }
+                ?? .answer(
+                    UpgradeRefused(status: answer.status ?? 0) {
+                        $0 == "Rollcall" ? answer.ours.map { "\($0)" } : answer.retryAfter.map { "\($0)" }
+                    })
         }
     }
 

@@ -36,17 +36,6 @@ func jitter(_ seed: UInt64) -> Jitter {
 
     private struct Unexpected: Error {}
 
-    @Test("temporary failures are retried forever, with pauses that grow up to a limit")
-    mutating func backoff() throws {
-        var longest = Duration.zero
-        for attempt in 0..<200 {
-            let pause = try pause(attempt % 2 == 0 ? .lost(nil) : .notReached(nil))
-            #expect(pause <= min(.milliseconds(250) * (1 << min(attempt, 10)), .milliseconds(1500)))
-            longest = max(longest, pause)
-        }
-        #expect(longest > .milliseconds(1200), "full jitter reaches its ceiling")
-    }
-
     @Test("pauses have full jitter, so that the clients of a failed worker do not reconnect in step")
     func fullJitter() {
         var pauses: Set<Duration> = []
@@ -153,6 +142,13 @@ func jitter(_ seed: UInt64) -> Jitter {
         for _ in 0..<20 { _ = try pause(.lost(nil), held: .milliseconds(10)) }
         #expect(try (0..<20).map { _ in try pause(.lost(nil), held: .milliseconds(10)) }.max()! > .milliseconds(250))
         for _ in 0..<20 { #expect(try pause(.lost(nil), held: .seconds(5)) <= .milliseconds(250)) }
+        for least in [60, 120, 240, 300, 300, 60] {
+            let held = Duration.seconds(least == 60 ? 5 : 0)
+            let next = end(.closed(.badToken, because: "wrong_type: no"), held: held)
+            guard case .refused(let error, let pause) = next else { throw Unexpected() }
+            #expect(!error.retry && error.message.hasSuffix("(wrong_type: no)"))
+            #expect(pause >= .seconds(least) && pause <= .seconds(least) * 1.25)
+        }
     }
 
     @Test("the worker says when and where to reconnect")
@@ -261,57 +257,11 @@ func jitter(_ seed: UInt64) -> Jitter {
         #expect(route.address == WorkerAddress(to))
     }
 
-    @Test(
-        "codes from 4100 to 4199 make the client wait for minutes, and for good if only its owner or an operator may go on",
-        arguments: [
-            (.badToken, .badToken), (.badMessage, .protocolError), (.tooManyMessages, .tooManyMessages),
-            (.replaced, .replaced), (.tooManySessions, .tooManySessions), (.sentAway, .sentAway),
-            (CloseCode(rawValue: 4150), .refused),
-        ] as [(CloseCode, RollcallError.Code)])
-    mutating func refusals(closed: CloseCode, code: RollcallError.Code) throws {
-        for least in code == .tooManySessions ? [15, 15, 15] : [60, 120, 240, 300, 300] {
-            switch end(.closed(closed)) {
-            case .giveUp(let error):
-                #expect([.replaced, .sentAway].contains(code) && error.code == code && error.closeCode == closed)
-            case .refused(let error, let pause):
-                #expect(![.replaced, .sentAway].contains(code) && error.code == code && error.closeCode == closed)
-                #expect(!error.retry && pause >= .seconds(least) && pause <= .seconds(least) * 1.25)
-            case .retry: throw Unexpected()
-            }
-        }
-        // A connection that lasted lets the pauses begin anew.
-        guard case .refused(_, let pause) = end(.closed(.badToken), held: .seconds(5)) else { throw Unexpected() }
-        #expect(pause <= .seconds(75))
-    }
-
-    @Test(
-        "any other code is a temporary failure",
-        arguments: [CloseCode.normal, .tooBig, .draining, .tooSlow, .busy, .late, CloseCode(rawValue: 4200)])
-    mutating func weather(code: CloseCode) throws {
-        _ = try pause(.closed(code))
-    }
-
     @Test("a goodbye without reconnect ends the attempts, even if its close frame was lost")
     mutating func goodbyeForGood() {
         route.goodbyeReceived(.init(reason: .replaced, reconnect: false))
         guard case .giveUp(let error) = end(.lost(nil)) else { return #expect(Bool(false), "it goes on") }
         #expect(error.code == .replaced)
-    }
-
-    @Test("an expired token is replaced at once, and then after growing pauses; a welcome permits the next time")
-    mutating func tokenExpired() throws {
-        for round in 0..<2 {
-            for failure in -1..<10 {
-                guard case .retry(let pause, true, let reason) = end(.closed(.tokenExpired), held: .seconds(5 * round))
-                else {
-                    throw Unexpected()
-                }
-                #expect(reason.code == .tokenExpired)
-                let limit = failure < 0 ? Duration.zero : min(.milliseconds(250) * (1 << failure), .seconds(15))
-                if round == 0 || failure < 0 { #expect(pause >= limit / 2 && pause <= limit) }
-            }
-            route.welcomed()
-        }
     }
 
     @Test("a token whose key no worker has is kept for one more attempt, and every second time asked for anew")
@@ -325,14 +275,6 @@ func jitter(_ seed: UInt64) -> Jitter {
             #expect(reason.code == .asked && reason.message.contains("unknown_key"))
             if round == 1 { route.welcomed() }
         }
-    }
-
-    @Test("what the worker says of a refused token is in the error")
-    mutating func sentence() {
-        guard case .refused(let error, _) = end(.closed(.badToken, because: "wrong_type: no")) else {
-            return #expect(Bool(false), "another decision")
-        }
-        #expect(error.code == .badToken && error.message.hasSuffix("(wrong_type: no)"))
     }
 
     @Test("a token callback that throws is called again, unless it says that the user is signed out")
