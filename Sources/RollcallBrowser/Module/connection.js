@@ -77,6 +77,8 @@ export class Connection {
   /** Whether there is a connection, or will be one without another call. */
   get isActive() { return !["idle", "failed", "closed"].includes(this.#stage); }
   get isConnected() { return this.#stage === "connected"; }
+  /** Whether an answer is awaited that shows whether the connection is alive. */
+  get isDoubted() { return this.isConnected && this.#liveness.isAwaiting; }
   /** Whether a ping is unanswered. */
   get isPinging() { return this.#pings.length > 0; }
   get isClosed() { return this.#stage === "closed"; }
@@ -347,7 +349,7 @@ export class Connection {
       this.lastHeard = performance.now();
       this.#liveness.received(pingAt, this.lastHeard);
       this.#deadline = this.#liveness.deadline;
-      if (pingAt !== null && !this.#liveness.isAwaiting) this.#engine.connectionConfirmed();
+      if (pingAt !== null && !this.isDoubted) this.#engine.connectionConfirmed();
     }
     switch (message?.type) {
       case undefined: break;

@@ -159,9 +159,8 @@ export class Engine {
    * and until it answers, what is shown counts as stale. An answer on the same connection confirms all of it.
    */
   #woke(late) {
-    const { isConnected } = this.connection;
     this.connection.networkChanged();
-    if (isConnected && late >= this.#staleAfter) this.isStale.update(true);
+    if (this.connection.isDoubted && late >= this.#staleAfter) this.isStale.update(true);
   }
 
   connectionConfirmed() { this.isStale.update(false); }

@@ -174,9 +174,8 @@ extension Engine {
     /// This process did not run for a while: what is shown may be as old, and the connection dead. So the worker is asked once,
     /// and until it answers, what is shown counts as stale. An answer on the same connection confirms all of it.
     private func woke(after late: Duration) {
-        let isConnected = shared.withLock { $0.state.isConnected }
         connection.networkChanged()
-        if isConnected, options.staleAfter.map({ late >= $0 }) ?? false { staleness.update(true) }
+        if connection.isDoubted, options.staleAfter.map({ late >= $0 }) ?? false { staleness.update(true) }
     }
 
     func connectionConfirmed() {
