@@ -377,11 +377,13 @@ export class Connection {
   }
 
   #attemptFailed() {
-    const [{ address }, hasSocket] = [this.#route, this.#socket !== null && this.#stage === "opening"];
+    const [now, { address }] = [performance.now(), this.#route];
+    const asks = this.#isReal && this.#stage === "opening" && this.#socket !== null && this.#route.asksWhy(now);
     this.#end();
-    const next = this.#route.connectFailed(performance.now());
+    const next = this.#route.connectFailed(now);
     this.#follow(next);
-    if (hasSocket && next.after > 0 && this.#isReal && this.#stage === "waiting") this.#explain(address);
+    // Without a pause, another address follows.
+    if (asks && next.after > 0 && this.#stage === "waiting") this.#explain(address);
   }
 
   #lost(code, reason = "") {

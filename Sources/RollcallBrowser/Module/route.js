@@ -128,6 +128,9 @@ export class Route {
   #failingSince = null;
   /** What last answered at an address instead of a WebSocket: `{ href, answer }`. */
   #answered = null;
+  /** When to ask next why no WebSocket opens, and the pauses while that says nothing: a page's policy may report each try. */
+  #askAt = -Infinity;
+  #asks = new Backoff(5 * SECOND, 15 * SECOND, 0.5);
   /** The addresses at which an answer of a worker could be read, and when a WebSocket last failed to open. */
   #readable = new Set();
   #socketFailedAt = null;
@@ -189,6 +192,9 @@ export class Route {
   /** Whether to find out now, while there is a connection, if a worker's answers can be read. */
   get asksAhead() { return holdsBack() && !this.#readable.has(this.address.href); }
 
+  /** Whether to ask now why no WebSocket opened. */
+  asksWhy(now) { return now >= this.#askAt; }
+
   socketFailed(now) { this.#socketFailedAt = now; }
   socketOpened() { this.#socketFailedAt = null; }
 
@@ -199,6 +205,8 @@ export class Route {
   welcomed() {
     this.#isRefreshed = false;
     this.#failingSince = this.#answered = null;
+    this.#askAt = -Infinity;
+    this.#asks.failures = 0;
     this.#failures = this.#timeouts = this.#unknownKeys = 0;
   }
 
@@ -251,6 +259,7 @@ export class Route {
     const before = this.answer(address);
     if (answer?.isOurs) this.#readable.add(address.href);
     this.#answered = { href: address.href, answer };
+    if (meaning(answer) === "silence") this.#askAt = now + this.#asks.failed();
     if (meaning(before) === meaning(answer) && before?.status === answer?.status || this.#failingSince === null) return null;
     const next = this.#pause(address, answer, now);
     return answer?.isOurs && answer.status === 426 ? { ...next, after: 0 } : next;

@@ -117,7 +117,7 @@ function mistakes(row, figures) {
     (row.back === null ? figures.back !== null : figures.back === null || figures.back > row.back) && "back",
     row.shows && figures.shows !== row.shows && "shows", "reports" in row && figures.reports !== row.reports && "reports",
     ...["attempts", "atLast"].map((name) => name in row && figures[name] > row[name] && name),
-    figures.requests > row.attempts && "requests",
+    figures.requests > (row.requests ?? row.attempts) && "requests",
   ].filter(Boolean);
 }
 

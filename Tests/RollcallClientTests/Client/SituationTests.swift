@@ -26,7 +26,7 @@ struct Situation: Decodable, CustomTestStringConvertible {
     let back: Double?
     /// The status of the connection at the end of the phases, with the code of its error.
     let shows: String?
-    /// The most handshakes in a minute, and the most plain requests in a browser, also in the last minute of the phases.
+    /// The most handshakes in a minute, also in the last minute of the phases; `requests`: of plain requests in a browser.
     let attempts: Int?
     let atLast: Int?
     /// How often the client reports `failed`.
