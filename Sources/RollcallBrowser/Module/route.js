@@ -55,7 +55,7 @@ export function parseAddress(text) {
 export function answerOf({ status, headers }) {
   const seconds = headers.get("retry-after");
   return {
-    status, isOurs: headers.has("rollcall"), retryAfter: /^\d+$/.test(seconds ?? "") ? seconds * SECOND : undefined,
+    status, isOurs: headers.has("rollcall"), retryAfter: /^[1-9]\d*$/.test(seconds) ? seconds * SECOND : undefined,
   };
 }
 
@@ -218,12 +218,12 @@ export class Route {
   }
 
   /**
-   * No WebSocket opened at the address. There is no pause until each address was tried.
-   *
-   * @param {ReturnType<typeof answerOf>} [answer] what answered instead; if nobody was asked, what did so before
+   * No WebSocket opened at the address, and what last answered there decides for how long to wait. There is no pause until
+   * each address was tried.
    */
-  connectFailed(now, answer = this.answer(this.address)) {
+  connectFailed(now) {
     const failed = this.address;
+    const answer = this.answer(failed);
     this.#failingSince ??= now;
     if (this.#redirect !== null) {
       this.#redirect = null;
@@ -256,11 +256,12 @@ export class Route {
    * attempt at once if a worker answers by now, or another pause; null if the answer says nothing new.
    */
   answered(address, answer, now) {
-    const before = this.answer(address);
     if (answer?.isOurs) this.#readable.add(address.href);
+    if (this.#failingSince === null) return null;
+    const before = this.answer(address);
     this.#answered = { href: address.href, answer };
     if (meaning(answer) === "silence") this.#askAt = now + this.#asks.failed();
-    if (meaning(before) === meaning(answer) && before?.status === answer?.status || this.#failingSince === null) return null;
+    if (meaning(before) === meaning(answer) && before?.status === answer?.status) return null;
     const next = this.#pause(address, answer, now);
     return answer?.isOurs && answer.status === 426 ? { ...next, after: 0 } : next;
   }

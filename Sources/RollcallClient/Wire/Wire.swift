@@ -52,7 +52,7 @@ package struct UpgradeRefused: Error, Hashable, CustomStringConvertible {
     package init(status: Int, header: (String) -> String? = { _ in nil }) {
         self.status = status
         isOurs = header("Rollcall") != nil
-        retryAfter = header("Retry-After").flatMap { UInt32($0) }.map { .seconds(Int64($0)) }
+        retryAfter = header("Retry-After").flatMap { UInt32($0) }.flatMap { $0 == 0 ? nil : .seconds(Int64($0)) }
     }
 
     var meaning: Meaning {
