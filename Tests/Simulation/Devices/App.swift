@@ -86,6 +86,8 @@ final class App {
     private var typing: [ConversationID: Updates<Typing>.Iterator] = [:]
     private var inputs: [ConversationID: TypingInput] = [:]
     private var wasBehind = false
+    /// The last values of a closed client are empty, and say nothing of others.
+    private var isClosed = false
     /// When its client last had more to send than its worker's message rate allows.
     private var lastBehind: Instant?
 
@@ -109,7 +111,10 @@ final class App {
 
     func connect() { client.connect() }
 
-    func close() { client.close() }
+    func close() {
+        isClosed = true
+        client.close()
+    }
 
     func networkChanged() { client.networkChanged() }
 
@@ -165,7 +170,7 @@ final class App {
             hasChanged = true
             if case .failed = state { onFailure() }
         }
-        for (user, updates) in presence {
+        for (user, updates) in presence where !isClosed {
             guard let shown = updates.pending() else { continue }
             screen.users[user]?.shown = shown
             hasChanged = true
