@@ -139,9 +139,7 @@ struct Situation: Decodable, CustomTestStringConvertible {
             await time.advance(to: next)
         }
         let seconds = back.map { $0 / .seconds(1) }
-        print(
-            "situation: \(row.name): back \(seconds.map { "\($0)" } ?? "never"), attempts \(most), at last \(atLast), \(shown.words)"
-        )
+        print("situation: \(row.name): back \(seconds ?? -1), attempts \(most), at last \(atLast), \(shown.words)")
         #expect((seconds == nil) == (row.back == nil) && seconds ?? 0 <= row.back ?? 0)
         if let shows = row.shows { #expect(shown.words == shows) }
         if let limit = row.attempts { #expect(most <= limit) }
