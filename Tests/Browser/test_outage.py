@@ -57,13 +57,16 @@ class Observer:
         self.socket.close()
 
 
+MAY_ASK = ("nothing", "a balancer, 503", "a proxy that loses Upgrade")
+
+
 def longest(runtime, front, outage):
-    """The most milliseconds until it is back. Firefox delays WebSockets by itself, if the client may not ask otherwise."""
+    """The most milliseconds until it is back. Browsers delay WebSockets by themselves, if the client may not ask otherwise."""
     if front in ("a balancer, 503", "a proxy that loses Upgrade") and outage > 10:
         return 15_000
-    if runtime != "firefox" or front in ("nothing", "a balancer, 503", "a proxy that loses Upgrade"):
-        return 2_500
-    return 10_000 if outage <= 30 else 65_000
+    if runtime == "firefox" and front not in MAY_ASK:
+        return 10_000 if outage <= 30 else 65_000
+    return 7_000 if runtime == "chromium" and front not in MAY_ASK and outage > 5 else 2_500
 
 
 @pytest.mark.parametrize(("runtime", "front", "outage"), sorted(ROWS, key=lambda row: row.id))
@@ -74,7 +77,8 @@ def test_c9_back_in_time_after_an_outage(driver, site, worker, runtime, front, o
     with stopping(runtimes.start(runtime, driver, network, front == "a service worker")) as client, \
             stopping(Observer(own.edge)) as observer:
         eventually("it is connected", lambda: client.states()[-1:] and client.states()[-1][1] == "connected")
-        time.sleep(6)
+        # A page learns with the first pong whether it may ask.
+        time.sleep(25 if runtime in ("chromium", "firefox") and front in MAY_ASK else 6)
         network.goes()
         time.sleep(outage)
         network = network.comes()

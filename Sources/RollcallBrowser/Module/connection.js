@@ -355,7 +355,11 @@ export class Connection {
       case undefined: break;
       case "welcome": if (this.#stage === "greeting") this.#welcomed(message); break;
       case "goodbye": this.#route.goodbyeReceived(message); break;
-      case "pong": this.#engine.timeReceived(message.time, pingAt ?? performance.now()); break;
+      case "pong":
+        this.#engine.timeReceived(message.time, pingAt ?? performance.now());
+        // A while after the welcome, so that pages that come together do not ask together.
+        if (this.isConnected && this.#isReal && this.#route.asksAhead) this.#explain(this.#route.address);
+        break;
       default: this.#engine.messageReceived(message);
     }
   }
@@ -373,7 +377,6 @@ export class Connection {
     if (this.#stage !== "connected") return;
     this.#scheduleRenewal();
     this.#become("connected", { status: "connected", session: { user, device, session, worker } });
-    if (this.#stage === "connected" && this.#isReal && this.#route.asksAhead) this.#explain(this.#route.address);
   }
 
   #attemptFailed() {

@@ -91,8 +91,15 @@ function hostOf({ hostname }) { return hostname.replace(/^\[(.*)\]$/, "$1"); }
 /** Whether it is this machine, which is reached without a network. */
 function isLoopback(address) { return /^(localhost|127\.[\d.]+|::1)$/.test(hostOf(address)); }
 
-/** Firefox holds WebSockets back after failures, longer each time, up to a minute. No other browser does. */
-const holdsBack = () => /\bGecko\//.test(globalThis.navigator?.userAgent);
+/**
+ * Browsers that delay WebSockets after failures, by themselves: Firefox longer each time, up to a minute; Chromium up to 5 s,
+ * once some 14 have failed within two minutes. What counts there is how often one is tried: while plain requests tell whether a
+ * worker is back (`told`), and while they tell nothing (`blind`).
+ */
+const DELAYING = [
+  { name: /\bGecko\//, told: Infinity, blind: 5 * SECOND, parks: true }, { name: /Chrome\//, told: 10 * SECOND, blind: 0 },
+];
+const delaying = () => DELAYING.find(({ name }) => name.test(globalThis.navigator?.userAgent));
 
 /**
  * Each event returns `{ after, freshToken, error }` for a retry after so many milliseconds, with `isRefusal` if a worker
@@ -113,9 +120,7 @@ export class Route {
   /** The pauses after a worker has refused the session; the last repeats. More by up to a quarter, at random. */
   static REFUSED = [MINUTE, 2 * MINUTE, 4 * MINUTE, 5 * MINUTE];
   static TOO_MANY_SESSIONS = 15 * SECOND;
-  /** Where WebSockets are held back: how often one is tried as long as no answer could be read. */
-  static HELD_BACK = 5 * SECOND;
-  /** The longest that such a browser parks an attempt. */
+  /** The longest that Firefox parks an attempt. */
   static PARKED = 65 * SECOND;
 
   #addresses;
@@ -134,6 +139,8 @@ export class Route {
   /** The addresses at which an answer of a worker could be read, and when a WebSocket last failed to open. */
   #readable = new Set();
   #socketFailedAt = null;
+  /** Whether a worker has just answered a plain request, so that the next attempt need not ask again. */
+  #isInvited = false;
   /** The address that a worker named. It is tried once, before the app's addresses. */
   #redirect = null;
   /** Whether a worker may send this device, with its token, to a host. */
@@ -168,7 +175,7 @@ export class Route {
 
   timeout(limit) {
     // An attempt that the browser has parked would only be parked again.
-    const longest = holdsBack() && this.#socketFailedAt !== null ? Route.PARKED : this.patient(limit);
+    const longest = delaying()?.parks && this.#socketFailedAt !== null ? Route.PARKED : this.patient(limit);
     if (this.#redirect === null && this.#addresses.length === 1) return longest;
     const rounds = Math.floor(this.#failures / this.#addresses.length);
     return Math.min(longest, Route.SHORT_TIMEOUT * 2 ** Math.min(rounds, 20));
@@ -185,12 +192,14 @@ export class Route {
    * delays the next ones. A page's policy may forbid to ask, so without an answer one is tried now and then.
    */
   asksFirst(now) {
-    if (this.#socketFailedAt === null || !holdsBack()) return false;
-    return this.#readable.has(this.address.href) || now - this.#socketFailedAt < Route.HELD_BACK;
+    const [browser, isInvited] = [delaying(), this.#isInvited];
+    this.#isInvited = false;
+    if (this.#socketFailedAt === null || !browser || isInvited) return false;
+    return now - this.#socketFailedAt < (this.#readable.has(this.address.href) ? browser.told : browser.blind);
   }
 
   /** Whether to find out now, while there is a connection, if a worker's answers can be read. */
-  get asksAhead() { return holdsBack() && !this.#readable.has(this.address.href); }
+  get asksAhead() { return delaying() !== undefined && !this.#readable.has(this.address.href); }
 
   /** Whether to ask now why no WebSocket opened. */
   asksWhy(now) { return now >= this.#askAt; }
@@ -263,7 +272,8 @@ export class Route {
     if (meaning(answer) === "silence") this.#askAt = now + this.#asks.failed();
     if (meaning(before) === meaning(answer) && before?.status === answer?.status) return null;
     const next = this.#pause(address, answer, now);
-    return answer?.isOurs && answer.status === 426 ? { ...next, after: 0 } : next;
+    this.#isInvited = answer?.isOurs === true && answer.status === 426;
+    return this.#isInvited ? { ...next, after: 0 } : next;
   }
 
   /**

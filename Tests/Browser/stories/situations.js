@@ -5,7 +5,7 @@ import { ok, randomNumbers, World } from "./world.js";
 import { RollcallError } from "/rollcall.js";
 
 /** Delays WebSockets after failures, as Firefox does: from 0.2 s on, 1.5 times as long each time. */
-class Delays {
+class LongDelays {
   #delay = 0;
   #failedAt = -Infinity;
 
@@ -20,6 +20,26 @@ class Delays {
 
   opened() { this.#delay = 0; }
 }
+
+/** The same as Chromium does: one to five seconds, halved for each of 16 failures that are missing within two minutes. */
+class ShortDelays {
+  #failures = [];
+  #successes = [];
+
+  constructor(world) { this.world = world; }
+
+  get left() {
+    const recent = (times) => times.filter((at) => at > this.world.now - 120_000).length;
+    return (1_000 + 4_000 * Math.random()) * 2 ** (Math.min(recent(this.#failures) / (recent(this.#successes) + 1), 16) - 16);
+  }
+
+  failed() { this.#failures.push(this.world.now); }
+  opened() { this.#successes.push(this.world.now); }
+}
+
+const BROWSERS = {
+  delaysLong: ["Gecko/20100101 Firefox/128.0", LongDelays], delaysShort: ["AppleWebKit/537.36 Chrome/140.0 Safari/537.36", ShortDelays],
+};
 
 /** Answers a plain request as this situation does, or throws where a page learns nothing. */
 function answerTo({ upgrade = "welcome", plain }, signal) {
@@ -37,10 +57,9 @@ async function play(row, random) {
   let [now, isOnline] = [{}, true];
   const requests = [];
   Object.defineProperty(navigator, "onLine", { get: () => isOnline, configurable: true });
-  if (row.platform === "holdsBack") {
-    Object.defineProperty(navigator, "userAgent", { value: "Gecko/20100101 Firefox/128.0", configurable: true });
-    world.delays = new Delays(world);
-  }
+  const [userAgent, Delays] = BROWSERS[row.platform] ?? ["another"];
+  Object.defineProperty(navigator, "userAgent", { value: userAgent, configurable: true });
+  if (Delays) world.delays = new Delays(world);
   world.listens = () => {
     const { upgrade = "welcome" } = now;
     if (upgrade === "silent") return "silence";
@@ -71,7 +90,7 @@ async function play(row, random) {
   try {
     if (row.starts !== "new") {
       client.connect();
-      await world.advance(6_000);
+      await world.advance(30_000);
     }
     const begin = world.now;
     for (const phase of row.phases) {

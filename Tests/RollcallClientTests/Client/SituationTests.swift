@@ -13,10 +13,11 @@ import Testing
 /// A row. All times are in seconds.
 struct Situation: Decodable, CustomTestStringConvertible {
     let name: String
-    /// `new`: the client connects for the first time in the first phase. Otherwise it has been connected for six seconds.
+    /// `new`: the client connects for the first time in the first phase. Otherwise it has been connected for half a minute.
     let starts: String?
     let url: String?
-    /// `browser`: only browsers play it. `holdsBack`: only one that delays WebSockets after failures.
+    /// `browser`: only browsers play it. `delaysLong`, `delaysShort`: only one that delays WebSockets after failures, like Firefox
+    /// up to a minute, like Chromium up to 5 s.
     let platform: String?
     /// One after the other; each begins with the end of the present connection, unless `upgrade` is absent.
     let phases: [Phase]
@@ -106,7 +107,7 @@ struct Situation: Decodable, CustomTestStringConvertible {
         let isNew = row.starts == "new"
         if !isNew {
             client.connect()
-            await time.advance(to: time.now + .seconds(6))
+            await time.advance(to: time.now + .seconds(30))
         }
         let begin = time.sinceStart
         for (index, phase) in row.phases.enumerated() {
