@@ -74,8 +74,8 @@ public final class TypingInput: Sendable {
         client.engine.run { [field] in $0.fieldAppeared(field) }
     }
 
-    /// Reports that the field's view is no longer shown: the typing ends now, and the conversation is left unless
-    /// something else needs it.
+    /// Reports that the field's view is no longer shown: the typing ends now, the conversation is left unless something else
+    /// needs it, and edits count for nothing until ``appeared()``. In the background, too, nothing counts as typing.
     public func disappeared() {
         client.engine.run { [field] in $0.fieldDisappeared(field) }
     }

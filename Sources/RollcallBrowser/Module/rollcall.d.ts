@@ -342,7 +342,10 @@ export class TypingInput {
   sendConfirmed(options?: { within?: number }): Promise<boolean>;
   /** Reports that the field's view is shown again. A new input counts as shown. */
   appeared(): void;
-  /** Reports that the field's view is no longer shown: the typing ends. */
+  /**
+   * Reports that the field's view is no longer shown: the typing ends, and edits count for nothing until `appeared`. In the
+   * background, too, nothing counts as typing.
+   */
   disappeared(): void;
   [Symbol.dispose](): void;
 }

@@ -130,6 +130,7 @@ export class Device extends EventTarget {
   show(conversation) {
     this.#inputs.get(this.conversation?.id)?.disappeared();
     this.conversation = conversation;
+    this.#inputs.get(conversation?.id)?.appeared();
     this.#tell("conversation");
   }
 
