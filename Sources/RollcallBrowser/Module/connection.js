@@ -358,7 +358,7 @@ export class Connection {
       case "pong":
         this.#engine.timeReceived(message.time, pingAt ?? performance.now());
         // A while after the welcome, so that pages that come together do not ask together.
-        if (this.isConnected && this.#isReal && this.#route.asksAhead) this.#explain(this.#route.address);
+        if (this.isConnected && this.#isReal && this.#route.asksAhead()) this.#explain(this.#route.address);
         break;
       default: this.#engine.messageReceived(message);
     }

@@ -139,6 +139,7 @@ export class Route {
   /** The addresses at which an answer of a worker could be read, and when a WebSocket last failed to open. */
   #readable = new Set();
   #socketFailedAt = null;
+  #hasAskedAhead = false;
   /** Whether a worker has just answered a plain request, so that the next attempt need not ask again. */
   #isInvited = false;
   /** The address that a worker named. It is tried once, before the app's addresses. */
@@ -198,8 +199,12 @@ export class Route {
     return now - this.#socketFailedAt < (this.#readable.has(this.address.href) ? browser.told : browser.blind);
   }
 
-  /** Whether to find out now, while there is a connection, if a worker's answers can be read. */
-  get asksAhead() { return delaying() !== undefined && !this.#readable.has(this.address.href); }
+  /** Whether to find out now, while there is a connection, if a worker's answers can be read: once, since a page may report it. */
+  asksAhead() {
+    if (this.#hasAskedAhead || !delaying()) return false;
+    this.#hasAskedAhead = true;
+    return true;
+  }
 
   /** Whether to ask now why no WebSocket opened. */
   asksWhy(now) { return now >= this.#askAt; }
