@@ -24,17 +24,16 @@ class LongDelays {
 /** The same as Chromium does: one to five seconds, halved for each of 16 failures that are missing within two minutes. */
 class ShortDelays {
   #failures = [];
-  #successes = [];
 
   constructor(world) { this.world = world; }
 
   get left() {
-    const recent = (times) => times.filter((at) => at > this.world.now - 120_000).length;
-    return (1_000 + 4_000 * Math.random()) * 2 ** (Math.min(recent(this.#failures) / (recent(this.#successes) + 1), 16) - 16);
+    const failures = this.#failures.filter((at) => at > this.world.now - 120_000).length;
+    return (1_000 + 4_000 * Math.random()) * 2 ** (Math.min(failures, 16) - 16);
   }
 
   failed() { this.#failures.push(this.world.now); }
-  opened() { this.#successes.push(this.world.now); }
+  opened() {}
 }
 
 const BROWSERS = {

@@ -263,13 +263,6 @@ import Testing
         }
     }
 
-    @Test("an invalid URL is a permanent error")
-    func invalidURL() async throws {
-        let client = RollcallClient.phone("http://example.com")
-        client.connect()
-        #expect(try await client.hasFailed().code == .invalidURL)
-    }
-
     @Test("malformed and unknown messages are ignored, and the connection stays open")
     func garbage() async throws {
         let worker = try await ScriptedWorker()

@@ -276,19 +276,6 @@ func jitter(_ seed: UInt64) -> Jitter {
             if round == 1 { route.welcomed() }
         }
     }
-
-    @Test("a token callback that throws is called again, unless it says that the user is signed out")
-    mutating func tokenFailed() {
-        guard case .retry(_, true, let reason) = route.tokenFailed(Unexpected(), using: &random) else {
-            return #expect(Bool(false), "it gives up")
-        }
-        #expect(reason.code == .tokenUnavailable)
-        // Whatever else an app throws, it may have a token later.
-        let limit = RollcallError(.limit, "no")
-        guard case .retry = route.tokenFailed(limit, using: &random) else { return #expect(Bool(false), "it gives up") }
-        let mistake = RollcallError(.badToken, "signed out")
-        #expect(route.tokenFailed(mistake, using: &random) == .giveUp(mistake))
-    }
 }
 
 @Suite struct AddressesTests {
