@@ -176,8 +176,9 @@ final class ScriptedWorker: Sendable {
         fileprivate func received(_ text: ByteBuffer) {
             do {
                 let request = try MessageCodec().request(from: Data(text.readableBytesView))
-                log.withLockedValue { $0.requests.append(request) }
+                // Whoever sees the request here sends behind the answer to it.
                 script(request, self)
+                log.withLockedValue { $0.requests.append(request) }
             } catch {
                 Issue.record("the client sent \(String(buffer: text)): \(error)")
             }

@@ -99,11 +99,12 @@ import Testing
                 + String(repeating: "x", count: (4 << 20) + 1) + #""}"#
         }
         connection.send(text: message(1))
-        try await typing.latest("the first is read") { $0.count == 1 }
+        // On a busy machine the typing may end, as nothing repeats it, before this test looks again.
+        try await eventually("the first is read") { typing.values.contains { $0.count == 1 } }
         let bytes = Array(message(2).utf8)
         connection.send(opcode: .text, fin: false, Array(bytes[..<3_000_000]))
         connection.send(opcode: .continuation, Array(bytes[3_000_000...]))
-        try await typing.latest("the second is read") { $0.count == 2 }
+        try await eventually("the second is read") { typing.values.contains { $0.count == 2 } }
         #expect(worker.connections.count == 1)
     }
 
