@@ -78,7 +78,7 @@ package.targets += [
     .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
     .target(name: "CModule"), .target(name: "CPages"), .target(name: "CScripts"), .target(name: "CWords"),
     library("RollcallProtocol"),
-    library("RollcallCore", uses: ["RollcallProtocol", "HeapModule"]),
+    library("RollcallCore", uses: ["RollcallProtocol", "DequeModule", "HeapModule"]),
     library(
         "RollcallRedis",
         uses: ["CHiredis", "CScripts", "RollcallProtocol", "Logging", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"],

@@ -1,5 +1,6 @@
 // One connection and, after its hello, the device behind it.
 
+internal import DequeModule
 package import RollcallProtocol
 
 /// A session of a shard, from its connection to the last write for its device.
@@ -33,15 +34,14 @@ public final class Session: Numbered {
 
     /// Messages that wait to be processed, in order.
     struct Held: Sendable {
-        private var said: [(said: Said, came: Instant)] = []
-        private var taken = 0
+        private var said = Deque<(said: Said, came: Instant)>()
 
-        var count: Int { said.count - taken }
-        var next: (said: Said, came: Instant)? { taken < said.count ? said[taken] : nil }
-        var hasGoodbye: Bool { said[taken...].contains { $0.said.isGoodbye } }
+        var count: Int { said.count }
+        var next: (said: Said, came: Instant)? { said.first }
+        var hasGoodbye: Bool { said.contains { $0.said.isGoodbye } }
 
         mutating func append(_ new: Said, came: Instant) { said.append((new, came)) }
-        mutating func removeNext() { taken += 1 }
+        mutating func takeNext() -> (said: Said, came: Instant)? { said.popFirst() }
     }
 
     /// Orders sessions among those of the shard.
@@ -166,7 +166,7 @@ public final class Session: Numbered {
     func proven() { isUnproven = false }
 
     /// Takes the first message that waited.
-    func tookHeld() { held?.removeNext() }
+    func takeHeld() -> (said: Said, came: Instant)? { held?.takeNext() }
 
     /// Nothing waits any more.
     func listen() {

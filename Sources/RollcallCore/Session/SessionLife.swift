@@ -179,7 +179,8 @@ extension Shard {
         for watch in session.watched.elements { removeWatcher(session, of: watch.user) }
         session.leftEverything()
         fanOut.forget(session)
-        for reminder in [Reminder.held(session), .state(session)] { timers.forget(reminder) }
+        if let user = session.user { budgets.forget(session, of: user) }
+        timers.forget(.state(session))
     }
 
     /// Drops the sessions that have lingered longest if there are too many. Their devices may stay in Redis. A sweep

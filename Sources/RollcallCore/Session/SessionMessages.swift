@@ -26,11 +26,17 @@ extension Shard {
     /// Keeps what came until it may be processed.
     private func keep(_ said: Session.Said, on session: Session, at now: Instant) {
         guard session.isConnected else { return }
-        if session.held == nil { session.hold() }
         // The edge stops reading from a held session. When a connection ends, however, it passes on everything it has
         // received. And a session in this process has no socket in which messages could wait.
         guard session.held?.count ?? 0 < ShardSettings.heldMessages else {
             return end(session, .flood, at: now)
+        }
+        if session.held == nil, let user = session.user {
+            session.hold()
+            session.peer?.limitHit(.messageRate)
+            budgets.waits(session, of: user, at: now)
+            // Messages are processed in groups: one timer for each would cost more than the message.
+            timers.remind(.turns(user), at: now + ShardSettings.slowedPause)
         }
         session.keep(said, came: now)
     }
@@ -38,22 +44,29 @@ extension Shard {
     /// Processes the messages of a welcomed session that waited until its token was checked. Before the welcome, this
     /// does nothing.
     func listen(to session: Session, at now: Instant) {
-        guard session.isUnproven && session.phase == .open else { return }
+        guard session.isUnproven && session.phase == .open, let user = session.user else { return }
         session.proven()
-        takeHeld(session, at: now)
+        guard session.held?.next != nil else { return session.listen() }
+        budgets.waits(session, of: user, at: now)
+        takeTurns(of: user, at: now)
     }
 
-    /// Processes a session's waiting messages, in order and as fast as its budgets allow.
-    func takeHeld(_ session: Session, at now: Instant) {
-        while session.phase == .open && !session.isUnproven {
-            guard let held = session.held else { return }
-            guard let (said, came) = held.next else { return session.listen() }
-            guard isAffordable(said.cost(settings.limits), on: session, at: now) else { return }
-            session.tookHeld()
-            switch said {
-            case .request(let request): handle(request, came: came, on: session, at: now)
-            case .error(let error): handle(error, on: session, at: now)
-            case .garbage: handle(nil, on: session, at: now)
+    /// Processes messages of a user's sessions that wait: each session's in order, one at each of its turns, and as fast as
+    /// the user's budget allows.
+    func takeTurns(of user: UserID, at now: Instant) {
+        let cost = { [settings] (session: Session) in session.held?.next?.said.cost(settings.limits) ?? 0 }
+        while let turn = budgets.takeTurn(of: user, at: now, cost: cost) {
+            switch turn {
+            case .later(let next): return timers.remind(.turns(user), at: max(next, now + ShardSettings.slowedPause))
+            case .of(let session):
+                guard let (said, came) = session.takeHeld() else { continue }
+                switch said {
+                case .request(let request): handle(request, came: came, on: session, at: now)
+                case .error(let error): handle(error, on: session, at: now)
+                case .garbage: handle(nil, on: session, at: now)
+                }
+                guard session.phase == .open else { continue }
+                if session.held?.next == nil { session.listen() } else { budgets.waits(session, of: user, at: now) }
             }
         }
     }
@@ -94,18 +107,10 @@ extension Shard {
         }
     }
 
-    /// Whether a message of a connected session may be processed at once: nothing else waits, and its user can afford it.
+    /// Whether a message of a connected session may be processed at once: nothing else of its user waits, and the user can
+    /// afford it. Then it is charged.
     private func mayTake(_ cost: Int, on session: Session, at now: Instant) -> Bool {
-        session.held == nil && session.isConnected && isAffordable(cost, on: session, at: now)
-    }
-
-    /// Charges a message to the budget of the session's user. If the budget lacks what the message costs, sets a reminder
-    /// for when it will have it.
-    private func isAffordable(_ cost: Int, on session: Session, at now: Instant) -> Bool {
-        guard let user = session.user, let next = budgets.charge(cost, to: user, at: now) else { return true }
-        if session.held == nil { session.peer?.limitHit(.messageRate) }
-        // Messages are processed in groups: one timer for each would cost more than the message.
-        timers.remind(.held(session), at: max(next, now + ShardSettings.slowedPause))
-        return false
+        guard session.held == nil && session.isConnected else { return false }
+        return session.user.map { budgets.charge(cost, to: $0, at: now) } ?? true
     }
 }

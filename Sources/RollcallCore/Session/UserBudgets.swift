@@ -1,14 +1,28 @@
 // How many messages the sessions of one user may send on one event loop. The budget belongs to the user, so a second session
-// or a reconnect does not double it, and it is never a reason to close a session: while it is empty, messages wait.
+// or a reconnect does not double it, and it is never a reason to close a session: while it is empty, messages wait. Sessions
+// that wait take turns, one message each, so that none of them holds up another.
 
+internal import DequeModule
 internal import RollcallProtocol
 
 /// The budgets of users who used theirs recently: `message_rate` messages per second, and `message_burst` at once. Full ones
-/// are not stored.
-struct UserBudgets: Sendable {
+/// for which nobody waits are not stored.
+struct UserBudgets {
+    private struct Budget {
+        var bucket: TokenBucket
+        /// Sessions with messages that wait, in the order of their turns.
+        var waiting = Deque<Session>()
+
+        mutating func charge(_ cost: Int, at now: Instant) -> Bool {
+            guard waiting.isEmpty, bucket.next(at: now) <= now else { return false }
+            bucket.take(cost, at: now)
+            return true
+        }
+    }
+
     private let rate: Int
     private let burst: Int
-    private var budgets: [UserID: TokenBucket] = [:]
+    private var budgets: [UserID: Budget] = [:]
     /// The number of budgets above which full ones are dropped.
     private var crowded = UserBudgets.few
 
@@ -20,21 +34,54 @@ struct UserBudgets: Sendable {
 
     var count: Int { budgets.count }
 
-    /// Charges a message, if the user has what it costs.
+    /// Charges a message that has just come, unless another session of the user waits for its turn.
     ///
-    /// - Parameter cost: at most the burst.
-    /// - Returns: otherwise, when the user will have it.
-    mutating func charge(_ cost: Int, to user: UserID, at now: Instant) -> Instant? {
-        let moment = budgets[user, default: TokenBucket(rate: rate, burst: burst, now: now)].take(cost, at: now)
-        guard budgets.count > crowded else { return moment }
-        budgets = budgets.filter { !$0.value.isFull(at: now) }
+    /// - Parameter cost: at most the burst. What is not there is owed: the next message waits for it, whoever sends it.
+    /// - Returns: whether the message may be processed.
+    mutating func charge(_ cost: Int, to user: UserID, at now: Instant) -> Bool {
+        let isCharged = budgets[user, default: Budget(bucket: TokenBucket(rate: rate, burst: burst, now: now))].charge(
+            cost, at: now)
+        guard budgets.count > crowded else { return isCharged }
+        budgets = budgets.filter { !$0.value.bucket.isFull(at: now) || !$0.value.waiting.isEmpty }
         crowded = max(Self.few, budgets.count * 2)
-        return moment
+        return isCharged
     }
 
     /// Gives back what a message cost too much.
     mutating func refund(_ cost: Int, to user: UserID) {
-        budgets[user]?.refund(cost)
+        budgets[user]?.bucket.refund(cost)
+    }
+
+    // MARK: Turns
+
+    /// Puts a session at the end of its user's queue.
+    mutating func waits(_ session: Session, of user: UserID, at now: Instant) {
+        budgets[user, default: Budget(bucket: TokenBucket(rate: rate, burst: burst, now: now))].waiting.append(session)
+    }
+
+    func isWaited(for user: UserID) -> Bool { budgets[user]?.waiting.isEmpty == false }
+
+    /// Removes a session that no longer waits.
+    mutating func forget(_ session: Session, of user: UserID) {
+        guard isWaited(for: user) else { return }
+        budgets[user]?.waiting.removeAll { $0 == session }
+    }
+
+    enum Turn {
+        /// It is this session's turn, and its next message is charged.
+        case of(Session)
+        /// Nobody's turn comes before this moment.
+        case later(Instant)
+    }
+
+    /// Takes the session from the queue whose turn it is, and charges its next message.
+    ///
+    /// - Returns: `nil` if nobody waits.
+    mutating func takeTurn(of user: UserID, at now: Instant, cost: (Session) -> Int) -> Turn? {
+        guard isWaited(for: user), let next = budgets[user]?.bucket.next(at: now) else { return nil }
+        guard next <= now, let session = budgets[user]?.waiting.popFirst() else { return .later(next) }
+        budgets[user]?.bucket.take(cost(session), at: now)
+        return .of(session)
     }
 }
 
@@ -58,15 +105,14 @@ struct TokenBucket: Hashable, Sendable {
 
     func isFull(at now: Instant) -> Bool { full <= now }
 
-    /// Takes this many tokens if there are so many.
-    ///
-    /// - Returns: otherwise, when there will be, unless others are taken before.
-    mutating func take(_ count: Int, at now: Instant) -> Instant? {
-        let after = Instant(nanoseconds: max(full.nanoseconds, now.nanoseconds) + Int64(count) * pause)
-        let first = Instant(nanoseconds: after.nanoseconds - Int64(burst) * pause)
-        guard first <= now else { return first }
-        full = after
-        return nil
+    /// When there will be a token, unless it is taken before; not later than now if there is one.
+    func next(at now: Instant) -> Instant {
+        Instant(nanoseconds: max(full.nanoseconds, now.nanoseconds) + (1 - Int64(burst)) * pause)
+    }
+
+    /// Takes this many tokens. Those that are not there are owed.
+    mutating func take(_ count: Int, at now: Instant) {
+        full = Instant(nanoseconds: max(full.nanoseconds, now.nanoseconds) + Int64(count) * pause)
     }
 
     /// Gives back tokens; those beyond the burst are lost.

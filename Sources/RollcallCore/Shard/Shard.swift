@@ -15,8 +15,8 @@ public final class Shard {
     enum Reminder: Hashable {
         case session(Session)
         case typing(Session)
-        /// Held messages of a session may be processed.
-        case held(Session)
+        /// Messages of a user's sessions that wait may be processed.
+        case turns(UserID)
         /// A deferred change of a device's state may be written, or of a user be shown.
         case state(Session)
         case watch(Watch)
@@ -88,7 +88,7 @@ public final class Shard {
             switch reminder {
             case .session(let session): sessionDue(session, at: now)
             case .typing(let session): typingDue(session, at: now)
-            case .held(let session): takeHeld(session, at: now)
+            case .turns(let user): takeTurns(of: user, at: now)
             case .state(let session): stateDue(session, at: now)
             case .watch(let watch): fanOut.presence.insert(watch)
             case .room(let room): roomDue(room, at: now)

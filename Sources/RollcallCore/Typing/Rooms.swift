@@ -313,9 +313,7 @@ extension Shard {
         guard joins > 0 else { return }
         let shown = room.members.names?.count ?? 0
         budgets.refund(joins * ClientMessage.refund(showing: shown, settings.limits), to: user)
-        for session in sessions.of(user) where session.held != nil {
-            timers.remind(.held(session), at: now)
-        }
+        if budgets.isWaited(for: user) { timers.remind(.turns(user), at: now) }
     }
 
     /// Adds a waiting session to the room, and processes the typing signal that it sent while it waited.

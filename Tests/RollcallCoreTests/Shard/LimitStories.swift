@@ -16,6 +16,8 @@ import Testing
     private let users = (0..<100).map { UserID(stringLiteral: "u\($0)") }
 
     @Test func `whoever names users faster than the budget allows waits, and is answered`() {
+        var settings = settings
+        settings.limits.watchedUsers = 200
         let stage = Stage(settings)
         let alice = stage.enter("alice")
         stage.settle()

@@ -49,6 +49,78 @@ import Testing
         #expect(stage.heard(by: alice).acks.count == 60, "and nobody else is slowed down")
     }
 
+    /// Regression: as long as two sessions sent 30 messages a second each, a `join` of a third was never taken. A session took
+    /// whatever the budget had, and a message that cost more than that never came to it.
+    @Test(arguments: [
+        (floods: 2, perSecond: 30, users: 0, bound: 5), (4, 30, 0, 5), (1, 200, 0, 5), (4, 50, 0, 5), (4, 20, 2000, 10),
+    ])
+    func `beside sessions that flood, each message of the user's other devices gets its turn`(
+        floods: Int, perSecond: Int, users: Int, bound: Int
+    ) {
+        let stage = Stage(ShardSettings())
+        let crowd = (0..<users).map { UserID(stringLiteral: "u\($0)") }
+        let flooding = (0..<floods).map { stage.enter("mallory", DeviceID(stringLiteral: "d\($0)")) }
+        stage.settle()
+        /// How long after they were sent the answers came, at most.
+        func answered(_ messages: [ClientMessage], _ devices: [Session]) -> Int {
+            stage.forgetWhatWasSaid()
+            var (sent, tenths) = (0, 0)
+            while tenths < 300 {
+                for key in flooding {
+                    for _ in 0..<perSecond / 10 { stage.say(users > 0 ? .get(crowd) : .ping, on: key) }
+                }
+                if sent == 0 {
+                    for (number, message) in messages.enumerated() {
+                        for key in devices { stage.say(message, id: .integer(Int64(number)), on: key) }
+                    }
+                    sent = devices.count * messages.count
+                }
+                stage.settle()
+                stage.pass(.milliseconds(100))
+                tenths += 1
+                sent -= devices.reduce(0) {
+                    $0
+                        + stage.heard(by: $1).count {
+                            switch $0 {
+                            case .ack, .pong: true
+                            default: false
+                            }
+                        }
+                }
+                if sent == 0 { return tenths }
+            }
+            return .max
+        }
+        _ = answered([.ping], [stage.enter("mallory", "early")])
+        let devices = (0..<2).map { stage.enter("mallory", DeviceID(stringLiteral: "e\($0)")) }
+        let all = [
+            ClientMessage.join("c", presence: true), .watch((0..<80).map { UserID(stringLiteral: "w\($0)") }),
+            .token("mallory"),
+        ]
+        for message in all { #expect(answered([message], devices) <= bound * 10) }
+        #expect(answered([.ping], devices) <= (users > 0 ? bound : 2) * 10)
+        if users == 0 { #expect(answered([.leave("c")] + all, devices) <= bound * 10, "all of them at once") }
+    }
+
+    @Test func `a message is taken as soon as there is anything, what it lacks is owed, and never more than one is`() {
+        let stage = Stage(ShardSettings())
+        let key = stage.enter("alice")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        let names = (0..<1960).map { UserID(stringLiteral: "u\($0)") }
+        for number in 0..<6 { stage.say(.get(names), id: .integer(Int64(number)), on: key) }
+        stage.say(.ping, on: key)
+        #expect(stage.shard.heldMessageCount(of: key) == 3, "each costs 50 of 200")
+        stage.pass(.milliseconds(100))
+        #expect(stage.shard.heldMessageCount(of: key) == 2)
+        stage.pass(.milliseconds(850))
+        #expect(stage.shard.heldMessageCount(of: key) == 2)
+        stage.pass(.milliseconds(150))
+        #expect(stage.shard.heldMessageCount(of: key) == 1)
+        stage.pass(.milliseconds(1050))
+        #expect(pongs(stage, key) == 1)
+    }
+
     /// Regression: the messages exceeded a budget of 200, and the session was closed for good.
     @Test func `a stall of Redis at connect, and messages at the documented rate meanwhile, close nobody`() {
         let stage = Stage()
