@@ -34,7 +34,7 @@ package struct Reach: Hashable, Sendable {
         if living.contains(where: { $0.state == .active && $0.lost == nil }) {
             advice = .skip
         } else if living.contains(where: { $0.mayBeLookedAt(at: time) })
-            || presence.lastSeen.map({ time.since($0) < Self.gone }) == true && presence.status == .offline
+            || presence.lastSeen.map({ time.isWithin(Self.gone, after: $0) }) == true && presence.status == .offline
         {
             advice = .later
         }
@@ -45,9 +45,16 @@ extension DeviceRecord {
     fileprivate func mayBeLookedAt(at time: Timestamp) -> Bool {
         switch state {
         case .active: true
-        case .idle: lost != nil || time.since(since) < Reach.idle
+        case .idle: lost != nil || time.isWithin(Reach.idle, after: since)
         case .background, nil: false
         }
+    }
+}
+
+extension Timestamp {
+    /// A moment ahead of the clock, which was set back since, was long ago: "as if now" would say so until the clock is there.
+    fileprivate func isWithin(_ duration: Duration, after moment: Timestamp) -> Bool {
+        (.milliseconds(-500)..<duration).contains(since(moment))
     }
 }
 

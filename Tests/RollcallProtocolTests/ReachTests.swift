@@ -29,12 +29,15 @@ import Testing
             (["active 900"], "skip"), (["gone 5", "active 900"], "skip"), (["active 900 3"], "later"),
             (["idle 59"], "later"), (["idle 61"], "push"), (["idle 900 3"], "later"), (["background 3"], "push"),
             (["background 3", "idle 61", "active 1 1"], "later"), ([], "push"),
+            (["idle -1"], "push"),
         ])
     func devices(devices: [String], advice: String) throws {
         #expect(try reach(devices).advice.rawValue == advice)
     }
 
-    @Test("who has just gone may return, also if their worker has died", arguments: [(29, "later"), (30, "push")])
+    @Test(
+        "who has just gone may return, also if their worker has died",
+        arguments: [(29, "later"), (30, "push"), (-1, "push")])
     func gone(seconds: Int64, advice: String) throws {
         #expect(try reach(["gone 1"], lastSeen: seconds).advice.rawValue == advice)
         #expect(try reach(["active 900"], isDead: true).advice == .later, "last seen at the worker's last heartbeat")

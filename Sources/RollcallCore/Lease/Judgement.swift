@@ -47,9 +47,9 @@ public struct Judgement: Hashable, Sendable {
         return KnownWorkers(own: own, living: living.filter { ends[$0].map { $0 >= time } ?? false })
     }
 
-    /// Returns the standings that count: none until an outage has settled.
+    /// Returns the standings that count: none without a lease, and none until an outage has settled.
     func counting(_ standings: [Incarnation: WorkerStanding]) -> [Incarnation: WorkerStanding] {
-        isSettling ? [:] : standings
+        isSettling || own == nil ? [:] : standings
     }
 
     /// Whether a published presence may count devices of dead workers: it does until they are swept.

@@ -71,6 +71,13 @@ extension Shard {
         snapshot.records.map { visible($0, snapshot.standings).presence }
     }
 
+    /// Returns whether to push, for users that were read without a worker that counts as alive.
+    package func reach(in snapshot: PresenceSnapshot, at now: Instant) -> [UserID: Reach] {
+        let (standings, time) = (redis.judgement.counting(snapshot.standings), redis.time(at: now))
+        return Dictionary(snapshot.records.map { ($0.user, Reach($0, past: standings, at: time)) }) { first, _ in first
+        }
+    }
+
     /// Returns what to show of a user who was read, watched or not.
     func visible(_ record: PresenceRecord, _ standings: [Incarnation: WorkerStanding]) -> VisiblePresence {
         VisiblePresence(record, standings, redis.judgement, unless: watches[record.user]?.known)

@@ -12,7 +12,8 @@ final class PresenceRead {
     private let store: Store
     private let reply: Store.Reply<PresenceSnapshot>
 
-    private var records: [PresenceRecord] = []
+    /// In the order of the users, whichever server answers first.
+    private var records: [PresenceRecord?]
     private var unread: [UserID] = []
     /// The first error.
     private var failure: RedisError?
@@ -25,7 +26,7 @@ final class PresenceRead {
         self.store = store
         self.reply = reply
         living = Set(known.living.map { BytesKey($0.name.string) })
-        records.reserveCapacity(users.count)
+        records = Array(repeating: nil, count: users.count)
     }
 
     /// Sends all pipelines at once.
@@ -38,10 +39,10 @@ final class PresenceRead {
             return end()
         }
         missing = groups.count
-        for group in groups { read(group.places.map { users[$0] }, at: group.connection) }
+        for group in groups { read(group.places, at: group.connection) }
     }
 
-    private func read(_ users: [UserID], at connection: CommandConnection) {
+    private func read(_ places: [Int], at connection: CommandConnection) {
         // Reads the time of the same server first: later writes there get a version of at least this time.
         var time: Timestamp?
         connection.send(RedisCommand("TIME")) { [self] in
@@ -49,37 +50,39 @@ final class PresenceRead {
             case .success(let now): time = now
             case .failure(let error): failure = failure ?? error
             }
-            if users.isEmpty { pipelineEnded() }
+            if places.isEmpty { pipelineEnded() }
         }
-        let names = store.names
-        connection.send("HGETALL", count: users.count) { place, output in
-            output.write("HGETALL", key: names.presenceKey(users[place]))
-        } reply: { [self] place, hash in
-            take(hash, of: users[place], readAfter: time)
-            if place == users.count - 1 { pipelineEnded() }
+        let (names, users) = (store.names, users)
+        connection.send("HGETALL", count: places.count) { number, output in
+            output.write("HGETALL", key: names.presenceKey(users[places[number]]))
+        } reply: { [self] number, hash in
+            take(hash, at: places[number], readAfter: time)
+            if number == places.count - 1 { pipelineEnded() }
         }
     }
 
-    private func take(_ hash: Result<RESPReply, RedisError>, of user: UserID, readAfter time: Timestamp?) {
+    private func take(_ hash: Result<RESPReply, RedisError>, at place: Int, readAfter time: Timestamp?) {
+        let user = users[place]
         switch hash.orForeign(RESPReply()) {
         case .success(let hash):
             guard let time else { return unread.append(user) }
-            records.append(PresenceRecord(user: user, hash: hash, readAfter: time, counting: living))
+            records[place] = PresenceRecord(user: user, hash: hash, readAfter: time, counting: living)
         case .failure(let error):
-            if let time, error.isElsewhere { return readElsewhere(user, after: time) }
+            if let time, error.isElsewhere { return readElsewhere(place, after: time) }
             failure = failure ?? error
             unread.append(user)
         }
     }
 
     /// Reads this user alone from another node, because the slot is moving there.
-    private func readElsewhere(_ user: UserID, after time: Timestamp) {
+    private func readElsewhere(_ place: Int, after time: Timestamp) {
+        let user = users[place]
         missing += 1
         store.commands.send(RedisCommand("HGETALL", .string(store.names.presence(user)))) { [self] result in
             switch result.orForeign(.array([])) {
             case .success(let hash):
-                records.append(
-                    PresenceRecord(user: user, hash: hash.array ?? [], readAfter: time, counting: living))
+                records[place] = PresenceRecord(
+                    user: user, hash: hash.array ?? [], readAfter: time, counting: living)
             case .failure(let error):
                 failure = failure ?? error
                 unread.append(user)
@@ -96,6 +99,7 @@ final class PresenceRead {
     /// Looks up unknown incarnations, after the records were read: an incarnation claims its lease before it writes any
     /// record.
     private func end() {
+        let records = records.compactMap(\.self)
         if let failure, records.isEmpty { return reply(.failure(failure)) }
         let strangers = known.strangers(in: records)
         let gathering = Gathering<WorkerStanding>(strangers.count) { [self] result in

@@ -162,14 +162,9 @@ extension Node {
 
     private func knownReach(of users: [UserID]) async throws -> [Reach] {
         // Names no worker as alive: each device is needed, and not only a count of them.
-        let (known, time) = try await first { driver in
-            let shard = driver.shard
-            return (KnownWorkers(own: shard.redis.incarnation), shard.redis.time(at: driver.now))
-        }
+        let known = try await first { KnownWorkers(own: $0.shard.redis.incarnation) }
         let snapshot = try await ask { store, reply in store.presence(of: users, known: known, reply: reply) }
-        let found = Dictionary(
-            snapshot.records.map { ($0.user, Reach($0, past: snapshot.standings, at: time)) }
-        ) { first, _ in first }
+        let found = try await first { $0.shard.reach(in: snapshot, at: $0.now) }
         return users.map { found[$0] ?? Reach(unknown: $0) }
     }
 }

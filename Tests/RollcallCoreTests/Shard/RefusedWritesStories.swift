@@ -53,6 +53,19 @@ import Testing
         #expect(stage.writes.isEmpty, "\(stage.writes)")
     }
 
+    /// Regression: everybody who looked at the app got push notifications, since all leases had passed.
+    @Test("whoever is connected is reached, however long Redis refuses writes")
+    func reach() throws {
+        let stage = Stage()
+        _ = stage.enter("alice")
+        stage.settle()
+        stage.redisRefusesWrites()
+        stage.pass(.seconds(45))
+        let snapshot = stage.redis.presence(of: ["alice"], known: KnownWorkers())
+        #expect(snapshot.standings.values.map(\.isDead) == [true])
+        #expect(stage.shard.reach(in: snapshot, at: stage.now)["alice"]?.advice == .skip)
+    }
+
     @Test("a device written before goes offline with one write once Redis accepts writes")
     func goneMeanwhile() {
         let stage = Stage()

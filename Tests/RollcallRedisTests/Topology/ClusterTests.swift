@@ -66,7 +66,9 @@ struct ClusterTests {
     }
 
     private func presence(_ client: TestClient) async throws -> PresenceSnapshot {
-        try await client.call { $0.presence(of: Self.users, known: KnownWorkers(), reply: $1) }
+        let found = try await client.call { $0.presence(of: Self.users, known: KnownWorkers(), reply: $1) }
+        #expect(!found.unread.isEmpty || found.records.map(\.user) == Self.users, "in the order of the request")
+        return found
     }
 
     /// Calls the store with keys on every primary; leaves a device of each user.
