@@ -18,7 +18,9 @@ extension TwinRedis {
         let old = stored(write.name.user).devices[write.name.device]
         let saysItWent = write.state == nil && old?.session == write.name.session
         if !saysItWent, let issued = write.issued, let revoked = revoked(write.name.user), issued < revoked {
-            return answer(.revoked)
+            var refusal = answer(.revoked)
+            refusal.revokedAgo = max(hostTime ?? time, time).since(revoked)
+            return refusal
         }
         let (outcome, began) = verdict(on: write, after: old)
         guard outcome == .written, let began else { return answer(outcome, began: began) }
@@ -26,7 +28,7 @@ extension TwinRedis {
         let knowsIt = old?.session == write.name.session && old?.incarnation == write.incarnation
         store(
             device, as: write.name, seen: [seen(device, until: time), seen(old, before: write)].latest,
-            wentBack: write.began != nil && !knowsIt, reset: write.reset)
+            wentBack: write.isAfterOutage || write.began != nil && !knowsIt, reset: write.reset)
         return answer(.written, began: began, previous: old.flatMap { previous($0, takenOverBy: write) })
     }
 
@@ -65,7 +67,7 @@ extension TwinRedis {
     /// Revokes the tokens issued for the user before `moment`, or before now.
     @discardableResult
     public mutating func revokeTokens(of user: UserID, issuedBefore moment: Timestamp? = nil) -> Timestamp {
-        let moment = planted.contains(.revokesByRedisClock) ? time : moment ?? hostTime ?? time
+        let moment = planted.contains(.revokesByRedisClock) ? time : moment ?? max(hostTime ?? time, time)
         let revoked = max(revocations[user]?.read(at: time) ?? moment, moment)
         revocations[user] = Expiring(value: revoked, expires: time.advanced(by: settings.retention))
         return revoked

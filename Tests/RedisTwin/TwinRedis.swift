@@ -118,7 +118,7 @@ public enum PlantedBug: Hashable, Sendable, CaseIterable {
     case leasesIgnoreSteps
     /// Typing stored before the clock was set back counts until its expiry.
     case futureTypingCounts
-    /// A revocation uses this clock instead of the hosts' clock.
+    /// A revocation uses this clock alone, although a host's may be ahead.
     case revokesByRedisClock
     /// Observers see the record's version, which background devices increment.
     case showsBackground

@@ -41,7 +41,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case leasesIgnoreSteps = "leases-ignore-steps"
     /// Typing that was stored before the clock was set back counts until its expiry.
     case futureTypingCounts = "future-typing-counts"
-    /// A revocation is dated by Redis's clock, which may differ from the hosts' clocks.
+    /// A revocation is dated by Redis's clock alone, which may be behind the hosts' clocks.
     case revokesByRedisClock = "revokes-by-redis-clock"
     /// Observers can see that background devices connected or disconnected.
     case showsBackground = "shows-background"

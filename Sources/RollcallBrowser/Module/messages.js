@@ -155,6 +155,12 @@ export const TOKEN_EXPIRED = 4101;
 /** The worker has no room. */
 export const BUSY = 4002;
 
+/** The reasons of a `goodbye` with that code for which another token, or the same one later, may be taken. */
+export const TOKEN_REASONS = new Set([
+  "bad_signature", "unknown_key", "wrong_algorithm", "wrong_issuer", "wrong_audience", "wrong_type", "lives_too_long",
+  "not_yet_valid",
+]);
+
 /** The close codes that mean the same as the reason of a `goodbye`. */
 export const GOODBYE_CLOSE_CODES = new Map([
   ["replaced", 4104], ["expired", TOKEN_EXPIRED], ["limit", 4105], ["sent_away", 4106],

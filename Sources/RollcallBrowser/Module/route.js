@@ -2,6 +2,7 @@
 
 import {
   because, BUSY, clamp, closeCodeError, FINAL, GOODBYE_CLOSE_CODES, HOUR, MINUTE, RollcallError, SECOND, TOKEN_EXPIRED,
+  TOKEN_REASONS,
 } from "./messages.js";
 
 /** Exponential backoff with jitter, so that the clients of a worker that stopped do not all return together. */
@@ -155,8 +156,8 @@ export class Route {
   #refusals = 0;
   /** Whether close code 4101 made the client ask for a fresh token, and no welcome has arrived since. */
   #isRefreshed = false;
-  /** How often workers did not have the token's key since the last welcome. */
-  #unknownKeys = 0;
+  /** While workers do not take the token for what time may heal. */
+  #tokenRefusals = new Backoff(SECOND, Backoff.LONGEST_WAIT, 0.5);
 
   /**
    * Shuffles the addresses, so that the clients of several workers spread over them.
@@ -220,8 +221,8 @@ export class Route {
     this.#isRefreshed = false;
     this.#failingSince = this.#answered = null;
     this.#askAt = -Infinity;
-    this.#asks.failures = 0;
-    this.#failures = this.#timeouts = this.#unknownKeys = 0;
+    this.#asks.failures = this.#tokenRefusals.failures = 0;
+    this.#failures = this.#timeouts = 0;
   }
 
   /** The token callback threw, gave nothing or did not answer. Only `bad_token` ends that: the user is signed out. */
@@ -294,16 +295,27 @@ export class Route {
     if (goodbye && !goodbye.reconnect) {
       return this.#refused(closeCodeError(GOODBYE_CLOSE_CODES.get(goodbye.reason) ?? code));
     }
+    if (code === BUSY && TOKEN_REASONS.has(goodbye?.reason)) return this.#tokenRefused(goodbye, reason);
     this.#leave(goodbye?.to);
     const pause = (code === BUSY ? this.#considerate : this.#backoff).failed();
     const error = code === null
       ? new RollcallError("connection_lost", "the connection was lost")
       : new RollcallError(
         "asked", because("the worker closed the connection", reason || goodbye?.reason), { closeCode: code });
-    // A key that workers lack for long may be gone for good, and the app have a token with another by now.
-    if (goodbye?.reason === "unknown_key") this.#unknownKeys += 1;
-    const freshToken = goodbye?.reason === "unknown_key" && this.#unknownKeys % 2 === 0;
-    return { freshToken, after: Number.isFinite(goodbye?.after) ? clamp(goodbye.after, 0, Backoff.LONGEST_WAIT) : pause, error };
+    return { after: Number.isFinite(goodbye?.after) ? clamp(goodbye.after, 0, Backoff.LONGEST_WAIT) : pause, error };
+  }
+
+  /**
+   * A worker does not take the token as long as its keys, its configuration, or the issuer's, or a clock are as they are. The
+   * app may have a token with another key by then, so every second time it is asked.
+   */
+  #tokenRefused({ reason, after }, sentence) {
+    this.#leave();
+    const pause = this.#tokenRefusals.failed();
+    const asked = Number.isFinite(after) ? clamp(after, 0, Backoff.LONGEST_WAIT) : 0;
+    const error = new RollcallError(
+      "bad_token", because("the worker does not take the token", sentence || reason), { closeCode: BUSY });
+    return { after: Math.max(asked, pause), freshToken: this.#tokenRefusals.failures % 2 === 0, error };
   }
 
   /**

@@ -105,8 +105,9 @@ struct Route {
     private var refusals = 0
     /// Whether a fresh token was requested after close code 4101, and no welcome has arrived since.
     private var refreshed = false
-    /// How often workers did not have the token's key since the last welcome.
-    private var unknownKeys = 0
+    /// While workers do not take the token for what time may heal, and how often that was since the last welcome.
+    private var tokenPauses = Backoff(first: .seconds(1), longest: Backoff.longestWait, isConsiderate: true)
+    private var tokenRefusals = 0
 
     /// For a worker that is reached without an address.
     init(_ options: ClientOptions) {
@@ -163,7 +164,8 @@ struct Route {
     mutating func welcomed() {
         refreshed = false
         failingSince = nil
-        (failures, timeouts, unknownKeys) = (0, 0, 0)
+        (failures, timeouts, tokenRefusals) = (0, 0, 0)
+        tokenPauses.reset()
     }
 
     mutating func goodbyeReceived(_ goodbye: ServerMessage.Goodbye) {
@@ -201,7 +203,10 @@ struct Route {
             return refused(RollcallError(closedWith: code, sentence), using: &random)
         case .closed(let code, let sentence):
             let why = sentence.isEmpty ? goodbye?.reason.rawValue ?? "" : sentence
-            let reason = RollcallError(.asked, "the worker closed the connection", because: why, closeCode: code)
+            let reason =
+                code == .busy && goodbye?.reason.isAboutToken == true
+                ? RollcallError(.badToken, "the worker does not take the token", because: why, closeCode: code)
+                : RollcallError(.asked, "the worker closed the connection", because: why, closeCode: code)
             return connectionEnded(goodbye, because: reason, using: &random)
         }
     }
@@ -269,13 +274,23 @@ struct Route {
         _ goodbye: ServerMessage.Goodbye?, because reason: RollcallError, using random: inout Jitter
     ) -> Next {
         if let goodbye, !goodbye.reconnect { return refused(RollcallError(goodbye), using: &random) }
+        if reason.code == .badToken, let goodbye {
+            return tokenRefused(goodbye, because: reason, using: &random)
+        }
         leave(for: goodbye?.to.flatMap { WorkerAddress($0.string) })
         let pause = reason.closeCode == .busy ? considerate.failed(using: &random) : backoff.failed(using: &random)
-        // A key that workers lack for long may be gone for good, and the app have a token with another by now.
-        if goodbye?.reason == .unknownKey { unknownKeys += 1 }
-        let isStale = goodbye?.reason == .unknownKey && unknownKeys.isMultiple(of: 2)
-        let asked = goodbye?.after.map { min(max(.zero, Duration.milliseconds($0)), Backoff.longestWait) }
-        return .retry(after: asked ?? pause, freshToken: isStale, because: reason)
+        return .retry(after: goodbye?.pause ?? pause, freshToken: false, because: reason)
+    }
+
+    /// Handles that a worker does not take the token as long as its keys, its configuration, or the issuer's, or a clock are as
+    /// they are. The app may have a token with another key by then, so every second time it is asked.
+    private mutating func tokenRefused(
+        _ goodbye: ServerMessage.Goodbye, because reason: RollcallError, using random: inout Jitter
+    ) -> Next {
+        leave(for: nil)
+        tokenRefusals += 1
+        let pause = max(goodbye.pause ?? .zero, tokenPauses.failed(using: &random))
+        return .retry(after: pause, freshToken: tokenRefusals.isMultiple(of: 2), because: reason)
     }
 
     /// The connection's worker may be gone, so the next address follows, or the one that the worker named.
@@ -285,6 +300,13 @@ struct Route {
         }
         invitation = isAllowed == true ? next : nil
         turn = (turn + 1) % homes.count
+    }
+}
+
+extension ServerMessage.Goodbye {
+    /// The pause that the worker asks for.
+    fileprivate var pause: Duration? {
+        after.map { min(max(.zero, Duration.milliseconds($0)), Backoff.longestWait) }
     }
 }
 

@@ -43,7 +43,7 @@ extension Shard {
         for (audited, found) in zip(sessions, found) {
             guard !audited.session.isOver, let recorder = audited.session.recorder else { continue }
             guard !recorder.isRevoked(by: found.revoked) else {
-                end(audited.session, .revoked, at: now)
+                tokenRevoked(audited.session, ago: found.revoked.map(redis.time(at: now).since), at: now)
                 continue
             }
             listen(to: audited.session, at: now)

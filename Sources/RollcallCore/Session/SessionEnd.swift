@@ -21,8 +21,8 @@ public enum SessionEnd: Hashable, Sendable {
     // Its token.
     case badToken(because: String)
     case tokenExpired(because: String = "")
-    /// The token counted until it was revoked.
-    case revoked
+    /// The token counted until it was revoked; for a new session that was just now, so that a fresh one may be there.
+    case revoked(isFresh: Bool = false)
 
     // Its user.
     /// A newer session of the device exists.
@@ -57,8 +57,8 @@ public enum SessionEnd: Hashable, Sendable {
         case .slow: .tooSlow
         case .busy: .busy
         case .late: .late
-        case .badToken, .revoked: .badToken
-        case .tokenExpired: .tokenExpired
+        case .badToken, .revoked(isFresh: false): .badToken
+        case .tokenExpired, .revoked(isFresh: true): .tokenExpired
         case .badMessage: .badMessage
         case .flood: .tooManyMessages
         case .replaced: .replaced
@@ -70,10 +70,10 @@ public enum SessionEnd: Hashable, Sendable {
     /// The message before the close frame, where the code alone does not say what to do.
     public var farewell: ServerMessage.Goodbye? {
         switch self {
-        case .goodbye, .badMessage, .violation, .badToken, .revoked: nil
+        case .goodbye, .badMessage, .violation, .badToken, .revoked(isFresh: false): nil
         case .flood, .tooManySessions: .init(reason: .limit, reconnect: false)
         case .slow: .init(reason: .slow, reconnect: true)
-        case .tokenExpired: .init(reason: .expired, reconnect: true)
+        case .tokenExpired, .revoked(isFresh: true): .init(reason: .expired, reconnect: true)
         case .replaced: .init(reason: .replaced, reconnect: false)
         case .sentAway: .init(reason: .sentAway, reconnect: false)
         case .draining(let address): .init(reason: .draining, reconnect: true, after: 0, to: address)
@@ -88,7 +88,7 @@ public enum SessionEnd: Hashable, Sendable {
         case .badMessage(let text), .violation(_, let text), .badToken(let text), .tokenExpired(let text),
             .busy(_, _, let text):
             text
-        case .revoked: "the token was revoked"
+        case .revoked: "revoked: the token was revoked"
         case .goodbye, .flood, .slow, .replaced, .sentAway, .tooManySessions, .draining, .late: ""
         }
     }

@@ -59,11 +59,18 @@ extension Shard {
         if written.outcome == .expired { repairs.retryLater(session) }
         switch verdict {
         case .replaced: end(session, .replaced, at: now)
-        case .revoked: end(session, .revoked, at: now)
+        case .revoked: tokenRevoked(session, ago: written.revokedAgo, at: now)
         case .goOn where written.outcome != .expired: listen(to: session, at: now)
         case .goOn, nil: break
         }
         advance(session, at: now)
+    }
+
+    /// Ends a session whose token was revoked. A new one may show a fresh token: the app may have it by now, and whoever has
+    /// just revoked the others had reason to ask for one.
+    func tokenRevoked(_ session: Session, ago: Duration?, at now: Instant) {
+        let isFresh = session.isUnproven && ago.map { $0 < ShardSettings.freshRevocation } ?? false
+        end(session, .revoked(isFresh: isFresh), at: now)
     }
 
     /// Handles a failed step. The next heartbeat or incarnation retries it. If Redis can hold nothing of the session,
@@ -109,6 +116,7 @@ extension Shard {
             list(name, of: session, under: incarnation)
         case .write(var write):
             write.reset = redis.eventReset
+            write.isAfterOutage = redis.judgement.isSettling
             store.write(write) { [self, write] reply in
                 after { shard, now in
                     switch reply {

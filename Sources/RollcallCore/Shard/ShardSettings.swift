@@ -75,6 +75,8 @@ public struct ShardSettings: Hashable, Sendable {
     /// The delay before a device reconnects after close code `busy`: its previous session may still count towards a
     /// limit, or its token could not be verified yet.
     public static let busyPause = Duration.seconds(2)
+    /// For how long after a revocation a new session that shows an older token is asked for a fresh one.
+    static let freshRevocation = Duration.seconds(60)
     /// The minimum time that a session waits whose user is over the budget, before its next messages are processed.
     static let slowedPause = Duration.milliseconds(100)
     /// The most messages of a session that wait to be processed. The edge reads fewer while the session is held.

@@ -42,7 +42,7 @@ public struct CloseCode: Hashable, Sendable, RawRepresentable {
 }
 
 /// Why a worker says goodbye. Later versions may have more reasons. What a client does depends on the goodbye's
-/// `reconnect` and the close code, and not on the reason.
+/// `reconnect` and the close code, and on whether the reason is about its token.
 public struct GoodbyeReason: Hashable, Sendable, RawRepresentable {
     public var rawValue: String
 
@@ -58,6 +58,21 @@ public struct GoodbyeReason: Hashable, Sendable, RawRepresentable {
     public static let expired = GoodbyeReason(rawValue: "expired")
     public static let limit = GoodbyeReason(rawValue: "limit")
     public static let sentAway = GoodbyeReason(rawValue: "sent_away")
-    /// The worker does not have the token's key, or not yet.
+
+    // With ``CloseCode/busy``: the token is not taken, and another, or the same one later, may be.
+    public static let badSignature = GoodbyeReason(rawValue: "bad_signature")
     public static let unknownKey = GoodbyeReason(rawValue: "unknown_key")
+    public static let wrongAlgorithm = GoodbyeReason(rawValue: "wrong_algorithm")
+    public static let wrongIssuer = GoodbyeReason(rawValue: "wrong_issuer")
+    public static let wrongAudience = GoodbyeReason(rawValue: "wrong_audience")
+    public static let wrongType = GoodbyeReason(rawValue: "wrong_type")
+    public static let livesTooLong = GoodbyeReason(rawValue: "lives_too_long")
+    public static let notYetValid = GoodbyeReason(rawValue: "not_yet_valid")
+
+    package var isAboutToken: Bool {
+        [
+            .badSignature, .unknownKey, .wrongAlgorithm, .wrongIssuer, .wrongAudience, .wrongType, .livesTooLong,
+            .notYetValid,
+        ].contains(self)
+    }
 }

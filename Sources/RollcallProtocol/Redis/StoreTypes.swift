@@ -47,6 +47,9 @@ public struct DeviceWrite: Hashable, Sendable {
     public var issued: Timestamp?
     /// ``LeaseSnapshot/reset``: a user who is there and whose record has another is told again.
     public var reset: Int64 = 0
+    /// Whether Redis may have returned to older data, so that observers may have seen of the user what it has forgotten. They
+    /// are then told what the write leads to, even if it changes nothing that is shown.
+    public var isAfterOutage = false
 
     public init(
         name: SessionName, state: DeviceState?, incarnation: Incarnation, began: Timestamp?, age: Duration,
@@ -88,6 +91,8 @@ public struct DeviceWritten: Hashable, Sendable {
     public var began: Timestamp?
     /// The session that this one replaced, if that was still alive.
     public var previous: PreviousSession?
+    /// How long ago the tokens were revoked, if they were.
+    public var revokedAgo: Duration?
 
     public struct PreviousSession: Hashable, Sendable {
         public var incarnation: Incarnation
@@ -100,7 +105,10 @@ public struct DeviceWritten: Hashable, Sendable {
         }
     }
 
-    public init(outcome: Outcome, time: Timestamp, began: Timestamp?, previous: PreviousSession?) {
+    public init(
+        outcome: Outcome, time: Timestamp, began: Timestamp?, previous: PreviousSession?, revokedAgo: Duration? = nil
+    ) {
+        self.revokedAgo = revokedAgo
         self.outcome = outcome
         self.time = time
         self.began = began

@@ -10,14 +10,15 @@
 --          10 the write deadline, 11 retention in milliseconds,
 --          12 when its connection was opened, by the worker's estimate of Redis time: a write that was delayed does
 --          not make the session younger, 13 when its token was issued (empty: it needs none),
---          14 the time by the clock of the worker's host, by which tokens are judged,
---          15 how many events to keep, 16 when the last reset was, as the worker's lease knows it
+--          14 the time by the clock of the worker's host, 15 1 while the worker waits for all to write again what Redis
+--          may have lost in an outage,
+--          16 how many events to keep, 17 when the last reset was, as the worker's lease knows it
 -- Reply    { code, TIME, MS, version, incarnation and session (MS-RANDOM) that were replaced }
 --          written: changed and published · done: the same decision was written before
 --          late: a later decision of the session was written before
 --          replaced: the record has a newer session of the device (MS is null, and nothing was replaced)
 --          expired: the deadline has passed (only TIME)
---          revoked: the user's tokens were revoked after this one was issued (only TIME)
+--          revoked: the user's tokens were revoked after this one was issued (TIME, and how many milliseconds ago)
 
 local user, name, state, incarnation, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local began, age, sequence = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -31,9 +32,10 @@ if now > deadline then return { 'expired', now } end
 local record = read_record()
 local old = record.devices[name]
 local same = old and old.random == random
--- Whether Redis may have returned to older data since a write of this session was acknowledged: others may have seen what
--- it has forgotten, and the write has to tell them even if the device is in the background now as it was then.
-local went_back = began and not (same and old.incarnation == incarnation)
+-- Whether Redis may have returned to older data since a write of this session was acknowledged, or one of a session before
+-- it: others may have seen what it has forgotten, and the write has to tell them even if the device is in the background now
+-- as it was then.
+local went_back = ARGV[15] == '1' or began and not (same and old.incarnation == incarnation)
 
 -- A revocation is stored before the record is read to find sessions. A session is either in the record, and is ended,
 -- or is written later, and is refused here. The session that holds the device may remove it with a revoked token; no
@@ -50,7 +52,7 @@ if issued and not (same and state == 'gone') then
     revoked = present
     redis.call('SET', KEYS[2], whole(revoked), 'KEEPTTL')
   end
-  if issued < revoked then return { 'revoked', now } end
+  if issued < revoked then return { 'revoked', now, present - revoked } end
 end
 
 if same then
@@ -90,5 +92,5 @@ if old then
 end
 
 local version = write_record(record, user, name, device, tells(old) or went_back, last_seen, retention,
-  { stream = KEYS[3], keep = ARGV[15], reset = tonumber(ARGV[16]) })
+  { stream = KEYS[3], keep = ARGV[16], reset = tonumber(ARGV[17]) })
 return { 'written', now, began, version, previous_incarnation, previous_session }

@@ -32,8 +32,8 @@ extension Store {
         commands.send(RedisCommand("GET", .string(names.revoked(user)))) { revoked($0.orForeign(.null)) }
     }
 
-    /// Revokes all tokens that were issued for the user before `moment`: a time of this host's clock, by which tokens
-    /// are judged (default: now). The revocation is kept as long as a record is.
+    /// Revokes all tokens that were issued for the user before `moment` (default: now, by the later of this host's clock and
+    /// Redis's). The revocation is kept as long as a record is.
     ///
     /// - Parameter reply: the moment; if the tokens were revoked before with a later one, that one.
     public func revokeTokens(
@@ -41,7 +41,7 @@ extension Store {
     ) {
         call(
             .userRevoke, keys: [names.revoked(user)],
-            arguments: [.milliseconds(settings.retention), .time(moment ?? .hostTime)],
+            arguments: [.milliseconds(settings.retention), .time(moment ?? .hostTime), moment == nil ? "1" : ""],
             reply: reply
         ) { $0.time }
     }

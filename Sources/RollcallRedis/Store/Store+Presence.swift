@@ -13,7 +13,7 @@ extension Store {
             write.began.map { .time($0) } ?? "", .milliseconds(write.age), .integer(write.sequence),
             .time(orZero: write.lost), .time(write.until), .milliseconds(settings.retention), .time(write.opened),
             write.issued.map { .time($0) } ?? "",
-            write.issued == nil ? "" : .time(.hostTime),
+            write.issued == nil ? "" : .time(.hostTime), write.isAfterOutage ? "1" : "",
         ]
         if let kept = settings.keptEvents { arguments += [.integer(Int64(kept)), .integer(write.reset)] }
         call(
@@ -88,7 +88,10 @@ extension DeviceWritten {
         if parts.count >= 6, let incarnation = parts[4].text, let session = parts[5].text {
             previous = PreviousSession(incarnation: Incarnation(name: incarnation), session: session)
         }
-        self.init(outcome: outcome, time: time, began: parts.count >= 3 ? parts[2].time : nil, previous: previous)
+        let third = parts.count >= 3 ? parts[2] : .null
+        self.init(
+            outcome: outcome, time: time, began: outcome == .revoked ? nil : third.time, previous: previous,
+            revokedAgo: outcome == .revoked ? third.integer.map { .milliseconds($0) } : nil)
     }
 }
 

@@ -1,5 +1,6 @@
 // Why a client was not admitted. The close code tells the client to fix its token (4100), fetch a new one (4101), fix
-// its hello (4102) or retry later (4002). Apps use it to decide whether to sign the user out.
+// its hello (4102) or retry later (4002): what another key, configuration or clock makes good, of this worker or of the
+// issuer, is retried.
 
 package import RollcallCore
 internal import RollcallProtocol
@@ -49,15 +50,25 @@ public struct AuthenticationError: Error, Hashable, Sendable {
     /// How a session ends that has no other token.
     package var end: SessionEnd {
         switch code {
-        case .malformed, .wrongAlgorithm, .badSignature, .wrongType, .livesTooLong, .wrongIssuer, .wrongAudience,
-            .wrongJoin, .wrongDevice:
-            .badToken(because: description)
+        case .malformed, .wrongJoin, .wrongDevice: .badToken(because: description)
         case .expired: .tokenExpired(because: description)
         case .noDevice: .badMessage(because: description)
-        case .unknownKey: .busy(.unknownKey, because: description)
         case .keysUnavailable: .busy(because: description)
-        case .notYetValid: .busy(after: wait ?? ShardSettings.busyPause, because: description)
+        case .wrongAlgorithm: later(.wrongAlgorithm)
+        case .unknownKey: later(.unknownKey)
+        case .badSignature: later(.badSignature)
+        case .wrongType: later(.wrongType)
+        case .notYetValid: later(.notYetValid)
+        case .livesTooLong: later(.livesTooLong)
+        case .wrongIssuer: later(.wrongIssuer)
+        case .wrongAudience: later(.wrongAudience)
         }
+    }
+}
+
+extension AuthenticationError {
+    private func later(_ reason: GoodbyeReason) -> SessionEnd {
+        .busy(reason, after: wait ?? ShardSettings.busyPause, because: description)
     }
 }
 

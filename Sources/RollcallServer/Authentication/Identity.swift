@@ -41,8 +41,33 @@ public struct Identity: Hashable, Sendable {
 
 /// Checks tokens.
 package protocol TokenVerifier: Sendable {
-    /// Returns the user and device of a token, without waiting: if its key is unknown, looks for the key meanwhile.
+    /// Returns the user and device of a token, without waiting: if no key matches, looks for new ones meanwhile.
     ///
     /// - Parameter device: The device that the client named.
-    func identity(token: ByteString, device: DeviceID?) throws(AuthenticationError) -> Identity
+    func identity(token: ByteString, device: DeviceID?, clocks: TokenClocks) throws(AuthenticationError) -> Identity
+}
+
+// MARK: The time
+
+/// The time by the clock of this host, and by Redis's as far as it is known. One of them may be wrong, and a token is refused
+/// for its time only if both say so: a wrong clock then locks nobody out.
+package struct TokenClocks: Hashable, Sendable {
+    /// How far this host's clock may be ahead. What passed before that by this clock has passed.
+    private static let mostAhead = 3600.0
+
+    private let host: Date
+    private let redis: Date
+
+    /// - Parameter redis: The same as `host` before Redis has told its time.
+    package init(host: Date, redis: Date) {
+        (self.host, self.redis) = (host, redis)
+    }
+
+    /// The later of the two: what is in the future by this is in the future by both.
+    package var latest: Date { max(host, redis) }
+
+    /// Returns the seconds until the moment has passed by both clocks; at most zero if it has.
+    package func seconds(until moment: Date) -> Double {
+        min(moment.timeIntervalSince(min(host, redis)), moment.timeIntervalSince(host) + Self.mostAhead)
+    }
 }

@@ -18,6 +18,7 @@ package enum Metric: String, CaseIterable, Sendable {
     case bytesReceived = "rollcall_received_bytes_total"
     case bytesSent = "rollcall_sent_bytes_total"
     case limitsHit = "rollcall_limits_hit_total"
+    case tokensRefused = "rollcall_tokens_refused_total"
 
     case sessions = "rollcall_sessions"
     case sessionsLingering = "rollcall_sessions_lingering"
@@ -45,6 +46,7 @@ package enum Metric: String, CaseIterable, Sendable {
 
     case leaseHeld = "rollcall_lease_held"
     case leaseAge = "rollcall_lease_age_seconds"
+    case clockAhead = "rollcall_clock_ahead_seconds"
     case incarnations = "rollcall_incarnations_total"
     case heartbeatsFailed = "rollcall_heartbeats_failed_total"
     case sweptIncarnations = "rollcall_swept_incarnations_total"

@@ -10,6 +10,7 @@ struct ShardTapes {
     private var signals, throttled, published, conflated, dropped: CounterTape
     private var read, mended, rounds, lingeringDropped: CounterTape
     private var sent: CounterTapes<MessageKind>
+    private var refused: CounterTapes<AuthenticationError.Code>
     private var publishing, delivery: HistogramTape
 
     init(_ factory: any MetricsFactory) {
@@ -32,6 +33,9 @@ struct ShardTapes {
         rounds = CounterTape(.auditRounds, in: factory)
         lingeringDropped = CounterTape(.sessionsDropped, in: factory)
         sent = CounterTapes(.messagesSent, known: MessageKind.allCases, in: factory) { [("type", $0.rawValue)] }
+        refused = CounterTapes(.tokensRefused, known: AuthenticationError.Code.allCases, in: factory) {
+            [("code", $0.rawValue)]
+        }
         publishing = HistogramTape(.typingPublish, in: factory)
         delivery = HistogramTape(.typingDelivery, in: factory)
     }
@@ -40,6 +44,7 @@ struct ShardTapes {
         gauge(driver.shard)
         count(driver.shard)
         sent.reach(driver.shard.tally.sent)
+        refused.reach(driver.refusals)
         dropped.reach(driver.shard.tally.dropped)
         publishing.reach(driver.redis.publishing)
         delivery.reach(driver.shard.tally.typingDeliveries)

@@ -26,7 +26,7 @@ struct LeaseTally {
 struct WorkerTapes {
     private var connection: ConnectionTapes
     private var ready, draining, held, up, refuses: GaugeTape
-    private let age: any MeterHandler
+    private let age, ahead: any MeterHandler
     private var incarnations, failed, swept, devices: CounterTape
 
     init(_ factory: any MetricsFactory) {
@@ -35,6 +35,7 @@ struct WorkerTapes {
         draining = GaugeTape(.draining, in: factory)
         held = GaugeTape(.leaseHeld, in: factory)
         age = factory.makeMeter(label: Metric.leaseAge.rawValue, dimensions: [])
+        ahead = factory.makeMeter(label: Metric.clockAhead.rawValue, dimensions: [])
         up = GaugeTape(.redisUp, in: factory)
         refuses = GaugeTape(.redisRefusesWrites, in: factory)
         incarnations = CounterTape(.incarnations, in: factory)
@@ -45,7 +46,10 @@ struct WorkerTapes {
             .set(Int64(1))
     }
 
-    mutating func report(_ tally: LeaseTally, holdsLease: Bool, refusesWrites: Bool, at now: NIODeadline) {
+    mutating func report(
+        _ tally: LeaseTally, clockAhead: Duration?, holdsLease: Bool, refusesWrites: Bool, at now: NIODeadline
+    ) {
+        if let clockAhead { ahead.set(clockAhead / .seconds(1)) }
         held.stand(at: holdsLease ? 1 : 0)
         refuses.stand(at: refusesWrites ? 1 : 0)
         if let acknowledged = tally.acknowledged { age.set(Double((now - acknowledged).nanoseconds) / 1e9) }
@@ -72,6 +76,7 @@ struct WorkerTapes {
         draining.stand(at: 0)
         held.stand(at: 0)
         age.set(0.0)
+        ahead.set(0.0)
         up.stand(at: 0)
         refuses.stand(at: 0)
         connection.withdraw()

@@ -40,6 +40,9 @@ final class LeaseDriver {
     private var refusesWrites = false
     /// Failed heartbeats while Redis refuses them.
     private var complaint = RepeatedProblem()
+    /// How far this host's clock is ahead of Redis's.
+    private var clockAhead: Duration?
+    private var wrongClock = RepeatedProblem()
     /// Lost connections while there is no lease.
     private var loss = RepeatedProblem()
     private let problems: ProblemLog
@@ -137,7 +140,8 @@ final class LeaseDriver {
     private func report() {
         pulse.secondPassed(commands.tally.roundTrips)
         metrics.report(
-            tally, holdsLease: coordinator.incarnation != nil && !refusesWrites, refusesWrites: refusesWrites,
+            tally, clockAhead: clockAhead, holdsLease: coordinator.incarnation != nil && !refusesWrites,
+            refusesWrites: refusesWrites,
             at: .now())
         metrics.report(standing())
         metrics.report(commands, isUp: isConnected)
@@ -283,7 +287,9 @@ final class LeaseDriver {
         store.heartbeat(heartbeat(beat)) { [self] result in
             switch result {
             case .success(let snapshot):
-                pulse.heartbeatAnswered(after: .nanoseconds((NIODeadline.now() - sent).nanoseconds))
+                let roundTrip = Duration.nanoseconds((NIODeadline.now() - sent).nanoseconds)
+                pulse.heartbeatAnswered(after: roundTrip)
+                compareClocks(snapshot.time, within: roundTrip)
                 answered(beat, snapshot)
             case .failure(let error):
                 tally.heartbeatsFailed += 1
@@ -293,6 +299,18 @@ final class LeaseDriver {
                 carryOut(coordinator.heartbeatReplied(beat, .failure(error) as Result, at: driver.now))
             }
         }
+    }
+
+    /// - Parameter roundTrip: the time in which Redis told its own.
+    private func compareClocks(_ time: Timestamp, within roundTrip: Duration) {
+        let ahead = Timestamp.hostTime.since(time) - roundTrip / 2
+        clockAhead = ahead
+        guard let tolerance = settings.clockTolerance, abs(ahead / .seconds(1)) > (tolerance + roundTrip) / .seconds(1)
+        else { return wrongClock.ended() }
+        guard wrongClock.occurred("", at: .now) else { return }
+        logger.error(
+            "this host's clock and Redis's differ by more than auth.leeway",
+            metadata: ["ahead": "\(Duration.milliseconds(ahead.milliseconds))"])
     }
 
     /// Logs failed heartbeats while Redis refuses them: each new reason at once, and then every minute.

@@ -17,6 +17,8 @@ package struct NodeSettings: Sendable {
     var lease: Duration
     var heartbeat: Duration
     var drain: Duration
+    /// How far this host's clock and Redis's may differ, since tokens are checked by both; `nil` if there are none.
+    var clockTolerance: Duration?
     /// Hosts to which devices may be sent when the worker stops.
     var peers: [String]
     /// How long to wait for Redis at startup.
@@ -53,6 +55,7 @@ package struct NodeSettings: Sendable {
         lease = configuration.worker.lease
         heartbeat = configuration.worker.heartbeat
         drain = configuration.worker.drain
+        clockTolerance = configuration.auth.mode == .jwt ? configuration.auth.leeway : nil
         peers = configuration.edge.peers
         connectTimeout = configuration.redis.connectTimeout
     }

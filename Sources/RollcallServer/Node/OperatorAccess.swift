@@ -50,7 +50,8 @@ package protocol OperatorAccess: NodeAccess {
     /// Ends the user's sessions on all workers, or those of one device; returns when they have ended.
     func sendAway(_ user: UserID, device: DeviceID?) async throws -> SentAway
 
-    /// Revokes the tokens issued for the user until now, and ends the user's sessions.
+    /// Revokes the tokens issued for the user until now, and ends the user's sessions. Returns when the next second has begun:
+    /// a token that is issued after that is good.
     func revokeTokens(of user: UserID) async throws -> SentAway
 
     /// Revokes the user's tokens, ends their sessions, and erases their other data and their membership in these
@@ -110,8 +111,13 @@ extension Node: OperatorAccess {
 
     package func revokeTokens(of user: UserID) async throws -> SentAway {
         // Revoke first: every session is then either in the record that is read next, or connects later and is refused.
-        let _: Timestamp = try await ask { store, reply in store.revokeTokens(of: user, reply: reply) }
-        return try await sendAway(user, device: nil)
+        let revoked: Timestamp = try await ask { store, reply in store.revokeTokens(of: user, reply: reply) }
+        let stored = ContinuousClock.now
+        let sentAway = try await sendAway(user, device: nil)
+        // Tokens have whole seconds: one that is issued in the rest of this one would be refused as well.
+        let rest = Duration.milliseconds(1000 - revoked.milliseconds % 1000)
+        try await Task.sleep(for: max(.zero, rest - stored.duration(to: .now)))
+        return sentAway
     }
 
     package func erase(_ user: UserID, conversations: [ConversationID]) async throws -> Bool {

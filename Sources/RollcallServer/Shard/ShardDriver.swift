@@ -44,6 +44,7 @@ package final class ShardDriver {
     private var metrics: LoopMetrics?
     /// The rules by which tokens of the issuer were refused.
     var refusedTokens: [AuthenticationError.Code: RepeatedProblem] = [:]
+    private(set) var refusals = Counts<AuthenticationError.Code>()
     private var isStopped = false
     private var timer: Scheduled<Void>?
 
@@ -196,7 +197,9 @@ extension ShardDriver {
     package func proof(of token: ByteString, device: DeviceID?) throws(ProofRefusal) -> Proof {
         do throws(AuthenticationError) {
             guard let authenticator else { throw AuthenticationError(.wrongAlgorithm, "this node takes no tokens") }
-            return try authenticator.identity(token: token, device: device).proof
+            let clocks = TokenClocks(
+                host: .now, redis: Date(timeIntervalSince1970: Double(shard.redis.time(at: now).milliseconds) / 1000))
+            return try authenticator.identity(token: token, device: device, clocks: clocks).proof(by: clocks)
         } catch {
             note(error)
             // A token for another device is no renewal.
@@ -207,6 +210,7 @@ extension ShardDriver {
     /// Logs a refused token, each rule at most once a minute. What the issuer has signed is a mistake of somebody's; anybody
     /// can send what it has not.
     private func note(_ error: AuthenticationError) {
+        refusals.count(error.code)
         guard refusedTokens[error.code, default: RepeatedProblem()].occurred(error.code.rawValue, at: .now) else {
             return
         }
@@ -222,9 +226,9 @@ extension ShardDriver {
 }
 
 extension Identity {
-    fileprivate var proof: Proof {
+    fileprivate func proof(by clocks: TokenClocks) -> Proof {
         Proof(
-            user: user, device: device, lifetime: expires.map { .seconds(min($0.timeIntervalSinceNow, 1e9)) },
+            user: user, device: device, lifetime: expires.map { .seconds(min(clocks.seconds(until: $0), 1e9)) },
             issued: issued.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }, right: join)
     }
 }

@@ -314,8 +314,11 @@ struct RedisChecks {
             let breaksTokens = leeway.map { certain > $0 } ?? false
             return Finding(
                 .clock, breaksTokens ? .failure : .warning,
-                found + (breaksTokens ? ", more than auth.leeway: tokens are checked with a wrong clock" : ""),
-                advice: "run NTP on both: presence uses Redis's clock, tokens and logs use this host's")
+                found
+                    + (breaksTokens
+                        ? ", more than auth.leeway: tokens count longer than they should, and revocations may refuse new ones"
+                        : ""),
+                advice: "run NTP on both: presence uses Redis's clock, logs this host's, and tokens both")
         }
     }
 

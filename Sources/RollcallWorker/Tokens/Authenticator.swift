@@ -65,25 +65,29 @@ public struct Authenticator: Sendable, TokenVerifier {
     public func authenticate(
         token: String, device: DeviceID?, now: Date = .now
     ) throws(AuthenticationError) -> Identity {
-        try authenticate(token: ByteString(token), device: device, now: now)
+        try authenticate(token: ByteString(token), device: device, clocks: TokenClocks(host: now, redis: now))
     }
 
     private func authenticate(
-        token: ByteString, device: DeviceID?, now: Date
+        token: ByteString, device: DeviceID?, clocks: TokenClocks
     ) throws(AuthenticationError) -> Identity {
         switch mode {
         case .insecure:
             Identity(user: try user(named: token), device: try Identity.device(device), expires: nil)
         case .signed(let keeper, let rules):
-            try rules.identity(try SignedToken(token).claims(signedBy: keeper.keys), device: device, now: now)
+            try rules.identity(try SignedToken(token).claims(signedBy: keeper.keys), device: device, clocks: clocks)
         }
     }
 
-    package func identity(token: ByteString, device: DeviceID?) throws(AuthenticationError) -> Identity {
+    package func identity(
+        token: ByteString, device: DeviceID?, clocks: TokenClocks
+    ) throws(AuthenticationError) -> Identity {
         do throws(AuthenticationError) {
-            return try authenticate(token: token, device: device, now: .now)
+            return try authenticate(token: token, device: device, clocks: clocks)
         } catch {
-            guard error.code == .unknownKey, case .signed(let keeper, _) = mode else { throw error }
+            // An issuer may also replace a key under the same name, or without one.
+            guard [.unknownKey, .badSignature, .wrongAlgorithm].contains(error.code), case .signed(let keeper, _) = mode
+            else { throw error }
             keeper.look()
             guard keeper.isInTheDark else { throw error }
             throw AuthenticationError(.keysUnavailable, "the worker cannot fetch its keys at the moment")

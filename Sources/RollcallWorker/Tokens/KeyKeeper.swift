@@ -1,6 +1,6 @@
 // Keeps keys in sync with their sources, because issuers rotate keys without notice. Files are checked every second.
-// The URL is fetched at intervals, and whenever a token names an unknown key, but with a minimum pause so that invented
-// key IDs cannot flood the issuer. If a source fails, its last good keys stay in use.
+// The URL is fetched at intervals, and whenever no key matches a token, but with a minimum pause so that invented tokens
+// cannot flood the issuer. If a source fails, its last good keys stay in use.
 
 import Logging
 import NIOConcurrencyHelpers
@@ -59,7 +59,7 @@ final class KeyKeeper: Sendable {
     /// Whether the missing key may exist but the URL could not be fetched.
     var isInTheDark: Bool { state.withLockedValue { $0.hasFailed } }
 
-    /// Has the URL fetched for an unknown key, once the pause since the last fetch is over. One that is in progress may be
+    /// Has the URL fetched for a token that no key matches, once the pause since the last fetch is over. One that is in progress may be
     /// older than the key, so another follows it.
     func look() { callIn.yield() }
 

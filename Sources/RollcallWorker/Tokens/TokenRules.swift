@@ -25,9 +25,9 @@ struct TokenRules: Sendable {
     private static let latest = 253_402_300_799.0
 
     func identity(
-        _ claims: Claims, device offered: DeviceID?, now: Date
+        _ claims: Claims, device offered: DeviceID?, clocks: TokenClocks
     ) throws(AuthenticationError) -> Identity {
-        let end = try end(claims, now: now)
+        let end = try end(claims, clocks)
         if let issuer, claims.iss != issuer {
             throw AuthenticationError(.wrongIssuer, "the token's iss is not this worker's issuer")
         }
@@ -52,15 +52,17 @@ struct TokenRules: Sendable {
     }
 
     /// Returns when the token expires, if it is valid now.
-    private func end(_ claims: Claims, now: Date) throws(AuthenticationError) -> Double {
+    private func end(_ claims: Claims, _ clocks: TokenClocks) throws(AuthenticationError) -> Double {
         let leeway = leeway / .seconds(1)
         guard let expiry = claims.exp else { throw AuthenticationError(.malformed, "the token has no exp") }
         var end = min(expiry + leeway, Self.latest)
         // The leeway must not extend a token past the expiry of its revocation.
         if let maxLifetime, let issued = claims.iat { end = min(end, max(expiry, issued + maxLifetime / .seconds(1))) }
-        guard now.timeIntervalSince1970 < end else { throw AuthenticationError(.expired, "the token has expired") }
+        guard clocks.seconds(until: Date(timeIntervalSince1970: end)) > 0 else {
+            throw AuthenticationError(.expired, "the token has expired")
+        }
         // A token issued in the future would count as issued after a revocation made now.
-        let wait = max(claims.nbf ?? 0, claims.iat ?? 0) - leeway - now.timeIntervalSince1970
+        let wait = max(claims.nbf ?? 0, claims.iat ?? 0) - leeway - clocks.latest.timeIntervalSince1970
         guard wait <= 0 else {
             var error = AuthenticationError(.notYetValid, "the token is not valid yet: its nbf or iat is in the future")
             error.wait = min(.milliseconds((min(wait, 1e9) * 1000).rounded(.up)), Self.longestWait)

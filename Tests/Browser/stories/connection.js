@@ -366,7 +366,7 @@ export const stories = {
     client.connect();
     await world.advance(100);
     const { status, error } = client.connection.latest;
-    equal([status, error.message.includes("unknown_key"), asked], ["waiting", true, 1]);
+    equal([status, error.code, error.message.includes("unknown_key"), asked], ["waiting", "bad_token", true, 1]);
     await world.advance(2_000);
     equal([client.connection.latest.status, asked], ["waiting", 1]);
     await world.advance(2_000);

@@ -65,7 +65,11 @@ async function play(row, random) {
     return upgrade === "welcome" || upgrade.close ? "yes" : "no";
   };
   world.script = (message, socket) => {
-    if (message.type === "hello" && now.upgrade?.close) socket.end(now.upgrade.close);
+    if (message.type === "hello" && now.upgrade?.close) {
+      const { close, reason } = now.upgrade;
+      if (reason) socket.tell({ type: "goodbye", reason, reconnect: true, after: 2_000 });
+      socket.end(close);
+    }
     else socket.behave(message);
   };
   const tokens = {

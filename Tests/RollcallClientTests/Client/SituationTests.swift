@@ -49,13 +49,14 @@ struct Situation: Decodable, CustomTestStringConvertible {
     enum Upgrade: Decodable {
         case refused, silent
         case answer(UpgradeRefused)
-        /// A WebSocket opens, and its hello is answered with this close code.
-        case close(CloseCode)
+        /// A WebSocket opens, and its hello is answered with this close code, after a goodbye if there is a reason.
+        case close(CloseCode, GoodbyeReason?)
 
         private struct Answer: Decodable {
             let status, retryAfter: Int?
             let ours: Bool?
             let close: UInt16?
+            let reason: String?
         }
 
         init(from decoder: any Decoder) throws {
@@ -65,7 +66,7 @@ struct Situation: Decodable, CustomTestStringConvertible {
             }
             let answer = try Answer(from: decoder)
             self =
-                answer.close.map { .close(CloseCode(rawValue: $0)) }
+                answer.close.map { .close(CloseCode(rawValue: $0), answer.reason.map(GoodbyeReason.init)) }
                 ?? .answer(
                     UpgradeRefused(status: answer.status ?? 0) {
                         $0 == "Rollcall" ? answer.ours.map { "\($0)" } : answer.retryAfter.map { "\($0)" }
@@ -91,7 +92,9 @@ struct Situation: Decodable, CustomTestStringConvertible {
         world = World(time, at: Timestamp(milliseconds: 1_784_600_000_000))
         world.isNetwork = true
         world.script = { [world, now] request, wire in
-            if case .hello = request.message, case .close(let code)? = now.withLockedValue({ $0?.upgrade }) {
+            if case .hello = request.message, case .close(let code, let reason)? = now.withLockedValue({ $0?.upgrade })
+            {
+                if let reason { wire.tell(.goodbye(.init(reason: reason, reconnect: true, after: 2000))) }
                 return world.ended(wire, .closed(code))
             }
             world.answer(request, from: wire)
@@ -183,7 +186,7 @@ struct Situation: Decodable, CustomTestStringConvertible {
                 case .close, nil: .accepts
                 }
             guard let upgrade = phase?.upgrade else { return }
-            if case .close(let code) = upgrade { world.endAll(.closed(code)) } else { world.endAll(.lost(nil)) }
+            if case .close(let code, _) = upgrade { world.endAll(.closed(code)) } else { world.endAll(.lost(nil)) }
         }
     }
 

@@ -264,16 +264,23 @@ func jitter(_ seed: UInt64) -> Jitter {
         #expect(error.code == .replaced)
     }
 
-    @Test("a token whose key no worker has is kept for one more attempt, and every second time asked for anew")
-    mutating func unknownKey() {
-        for round in 0..<4 {
-            route.goodbyeReceived(.init(reason: .unknownKey, reconnect: true, after: 2000))
-            guard case .retry(.seconds(2), let isFresh, let reason) = end(.closed(.busy)) else {
+    @Test(
+        "a token that no worker takes yet is shown ever more rarely, and every second time another is asked for",
+        arguments: [GoodbyeReason.unknownKey, .badSignature, .wrongAudience])
+    mutating func refusedForNow(reason: GoodbyeReason) {
+        for (round, longest) in [2, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300].enumerated() {
+            route.goodbyeReceived(.init(reason: reason, reconnect: true, after: 2000))
+            guard case .retry(let pause, let isFresh, let error) = end(.closed(.busy)) else {
                 return #expect(Bool(false), "it gives up")
             }
+            #expect(max(.seconds(2), .seconds(longest) / 2) <= pause && pause <= .seconds(longest), "\(pause)")
             #expect(isFresh == !round.isMultiple(of: 2))
-            #expect(reason.code == .asked && reason.message.contains("unknown_key"))
-            if round == 1 { route.welcomed() }
+            #expect(error.code == .badToken && error.message.contains(reason.rawValue) && error.closeCode == .busy)
+        }
+        route.welcomed()
+        route.goodbyeReceived(.init(reason: reason, reconnect: true, after: 2000))
+        guard case .retry(.seconds(2), false, _) = end(.closed(.busy)) else {
+            return #expect(Bool(false), "not as at first")
         }
     }
 }

@@ -159,8 +159,8 @@ import Testing
             stage.event { $0.receivedGarbage(on: key, at: $1) }
             #expect(stage.heard(by: key).isEmpty && stage.closed.isEmpty)
             stage.settle()
-            #expect(stage.heard(by: key).count == (isGood ? 151 : 0), "150 pongs, an error")
-            #expect(stage.closed == [key: isGood ? .badMessage : .badToken])
+            #expect(stage.heard(by: key).count == (isGood ? 151 : 1), "150 pongs and an error, or a goodbye")
+            #expect(stage.closed == [key: isGood ? .badMessage : .tokenExpired])
         }
     }
 

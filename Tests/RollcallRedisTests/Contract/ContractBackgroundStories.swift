@@ -84,6 +84,11 @@ import Testing
         // Or with an older session of the device.
         _ = try await redis.write(Session("bb", worker: w2, began: try await redis.time()).says(.background, 7))
         #expect(try await redis.published().contains { if case .presence = $0 { true } else { false } })
+        // Or with a session before it, and the worker still waits for all to write again.
+        var new = Session("cc", worker: w2).says(.background, 1)
+        new.isAfterOutage = true
+        _ = try await redis.write(new)
+        #expect(try await redis.published().contains { if case .presence = $0 { true } else { false } })
     }
 
 }

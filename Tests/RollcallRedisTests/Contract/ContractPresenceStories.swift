@@ -197,7 +197,9 @@ import Testing
         let before = try await redis.keys().mapValues(\.content)
         old = Session("aa").says(.idle, 2)
         old.issued = revoked.advanced(by: .milliseconds(-1))
-        #expect(try await redis.write(old).outcome == .revoked)
+        let refused = try await redis.write(old)
+        #expect(refused.outcome == .revoked && refused.began == nil)
+        #expect(try #require(refused.revokedAgo) < .seconds(10), "and how long ago they were revoked")
         #expect(try await redis.keys().mapValues(\.content) == before)
         var other = Session("zz").says(nil, 1)
         other.issued = old.issued

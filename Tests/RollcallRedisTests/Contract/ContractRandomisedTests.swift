@@ -107,6 +107,7 @@ private struct RandomCalls {
             lost: pick([nil, nil, nil, now.advanced(by: .milliseconds(-200)), now.advanced(by: .seconds(1))]),
             until: now.advanced(by: .milliseconds(pick([50_000, 50_000, 50_000, 50_000, -1, 0, 1, 63_000]))))
         write.reset = Int64(pick([0, 0, 1, 2]))
+        write.isAfterOutage = chance(10)
         let written = try await redis.write(write)
         guard written.outcome == .written else { return }
         attempts[index].began = written.began

@@ -48,7 +48,8 @@ struct EarlyTokenTests {
             _ = try await client.readHead()
             try await client.send(.text(#"{"type":"hello","token":"\#(token)","device":"d"}"#))
             let goodbye = String(decoding: try await client.readFrame().payload, as: UTF8.self)
-            let after = try #require(goodbye.firstMatch(of: #/^{"after":(\d+),"reason":"busy","reconnect":true/#))
+            let after = try #require(
+                goodbye.firstMatch(of: #/^{"after":(\d+),"reason":"not_yet_valid","reconnect":true/#))
             #expect(try #require(Int(after.1)) == 2000, "\(goodbye)")
             #expect(try await client.readFrame().closeCode == 4002)
         }

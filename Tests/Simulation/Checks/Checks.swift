@@ -112,10 +112,12 @@ final class Checks {
                 fail("nobody else", "\(edge.name) was sent away, and nobody asked for it")
             }
         case .badToken:
-            guard !world.truth.isRevoked(edge, before: world.agenda.now) else { break }
+            guard !world.truth.mayBeRevoked(edge) else { break }
             fail("nobody else", "\(edge.name) was refused, and its token was not revoked")
         case .tokenExpired:
-            guard !edge.showedExpiredToken, let token = edge.token, token.expires > world.agenda.now else { break }
+            guard !edge.showedExpiredToken, let token = edge.token, token.expires > world.agenda.now,
+                !world.truth.mayBeRevoked(edge)
+            else { break }
             fail("nobody else", "\(edge.name) was closed for its token, which is good")
         case .late where edge.mayBeLate: break
         default: fail("sessions stay", "\(edge.name) was closed: \(code)")

@@ -51,8 +51,7 @@ final class Operator {
     private func revoke(_ user: UserID) {
         world.trace.note("operator", "revokes the tokens of \(user)")
         world.truth.revoked(user)
-        let now = world.redis.hostTime(at: world.agenda.now)
-        _ = world.redis.change { $0.revokeTokens(of: user, issuedBefore: now) }
+        _ = world.redis.change { $0.revokeTokens(of: user) }
     }
 
     private func erase(_ user: UserID) {

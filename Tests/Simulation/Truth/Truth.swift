@@ -36,6 +36,8 @@ final class Truth {
     private(set) var lastDrop: Instant?
     /// When each user's tokens were last revoked, and which sessions operators ended.
     private(set) var revocations: [UserID: Instant] = [:]
+    /// The latest time that Redis's clock showed at one.
+    private var latestRevocations: [UserID: Timestamp] = [:]
     private var sentAway: Set<SessionName> = []
     /// When operators gave up ending these sessions.
     private var givenUp: [SessionName: Instant] = [:]
@@ -92,6 +94,7 @@ final class Truth {
     func revoked(_ user: UserID) {
         revision += 1
         revocations[user] = now
+        latestRevocations[user] = max(world.redis.time, latestRevocations[user] ?? world.redis.time)
         for device in devices(of: user) { device.sentAway(at: now) }
     }
 
@@ -130,6 +133,12 @@ final class Truth {
         guard let token = edge.token, let revoked = revocations[edge.user] else { return false }
         // Both times have milliseconds: a token issued in the millisecond of the revocation is still valid.
         return world.redis.hostTime(at: token.issued) < world.redis.hostTime(at: revoked) && revoked <= moment
+    }
+
+    /// Returns whether the token may be refused as revoked: a revocation is dated by Redis's clock if that is ahead.
+    func mayBeRevoked(_ edge: EdgeSession) -> Bool {
+        guard let token = edge.token, let latest = latestRevocations[edge.user] else { return false }
+        return isRevoked(edge, before: now) || world.redis.hostTime(at: token.issued) < latest
     }
 
     /// Returns whether Redis has lost a revocation of the user.
