@@ -35,7 +35,7 @@ async function greet(user) {
 }
 
 const greeted = new Map();
-let after = (await ask("GET", "/v1/events?after=0")).next; // who came before is not greeted
+let after = (await ask("GET", "/v1/events?after=latest")).next; // who came before is not greeted
 for (;;) {
   try {
     const page = await ask("GET", `/v1/events?after=${after}&wait=30s`);

@@ -19,7 +19,7 @@ extension Script {
     static let sweepClaim = Script("sweep_claim", after: "time")
     static let sessionsRecord = Script("sessions_record", after: "time")
 
-    static let heartbeat = Script("heartbeat", after: "time")
+    static let heartbeat = Script("heartbeat", after: "time", "events")
     static let workerRead = Script("worker_read", after: "time")
     static let workerForget = Script("worker_forget", after: "time")
 

@@ -313,6 +313,8 @@ public struct LeaseSnapshot: Hashable, Sendable {
     /// When the last reset of the events was, as the first heartbeat of an incarnation reads it; 0 if they are off. Only a
     /// mark: two of them are equal or not.
     public var reset: Int64
+    /// Why Redis refuses to append events, if it does.
+    public var eventsRefused: ByteString?
 
     /// The incarnations whose lease had expired when this was read, sorted by name.
     public var passed: [Incarnation] {
@@ -323,8 +325,10 @@ public struct LeaseSnapshot: Hashable, Sendable {
     public var living: Set<Incarnation> { Set(leases.filter { $0.value >= time }.keys) }
 
     public init(
-        held: Bool, time: Timestamp, leases: [Incarnation: Timestamp], reset: Int64 = 0
+        held: Bool, time: Timestamp, leases: [Incarnation: Timestamp], reset: Int64 = 0,
+        eventsRefused: ByteString? = nil
     ) {
+        self.eventsRefused = eventsRefused
         self.held = held
         self.time = time
         self.leases = leases

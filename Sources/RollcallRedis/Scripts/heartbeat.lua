@@ -4,8 +4,8 @@
 -- ARGV     1 mode, 2 incarnation, 3 milliseconds from now to the end of the lease, 4… fields and values of the hash
 --          begin: a first lease, refused if the incarnation exists · renew: refused if the lease has expired
 --          end: as renew, and the last of this incarnation
--- Reply    { 1 if held, 0 if refused; TIME; at the begin when the last reset of the events was, otherwise 0; each incarnation,
---          followed by the end of its lease }
+-- Reply    { 1 if held, 0 if refused; TIME; at the begin when the last reset of the events was, otherwise 0; why Redis refuses to
+--          append events, or empty; each incarnation, followed by the end of its lease }
 
 local mode, incarnation, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
@@ -46,37 +46,48 @@ if held then
   redis.call('ZADD', KEYS[1], whole(ends[incarnation]), incarnation)
 end
 
--- A reset tells readers of the events to read again whom they hold to be there. It is due once after each time in which Redis
--- may have lost data, for which its run stands; and where a change may not have been appended: a living worker appends none,
--- or none lives that does. A foreign key costs the reset, and nothing else.
+-- A reset tells readers of the events to read again whom they hold to be there. It is due
+-- - at a begin: once after each time in which Redis may have lost data, for which its run stands; while a living worker appends
+--   none; and if no other lives that does. Where a script may not ask for the run, at each begin.
+-- - at any heartbeat: once no living worker is left of those that append none, and once Redis takes entries again.
+-- A foreign key costs the reset, and nothing else.
 local function text(key, field)
   local value = redis.pcall('HGET', key, field)
   return type(value) == 'string' and value or nil
 end
 
-local function reset_is_due(run)
-  if text(KEYS[4], 'run') ~= run then return true end
-  local appended = false
+local function others()
+  local silent, appending = false, false
   for name, moment in pairs(ends) do
     if name ~= incarnation and moment >= now then
-      if not text(KEYS[1] .. ':' .. name, 'events') then return true end
-      appended = true
+      if text(KEYS[1] .. ':' .. name, 'events') then appending = true else silent = true end
     end
   end
-  return not appended
+  return silent, appending
 end
 
-local reset = 0
-if KEYS[3] and held and mode == 'begin' then
-  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
-  if reset_is_due(run) then
-    redis.pcall('HSET', KEYS[4], 'run', run, 'reset', whole(now))
-    redis.pcall('XADD', KEYS[3], '*', 'type', 'reset', 'at', whole(now))
+local reset, refused = 0, ''
+if KEYS[3] and held then
+  local silent, appending = others()
+  if silent then redis.pcall('HSET', KEYS[4], 'mixed', '1') end
+  local is_due = text(KEYS[4], 'refused') or not silent and text(KEYS[4], 'mixed')
+  if mode == 'begin' then
+    local info = redis.pcall('INFO', 'server')
+    local run = type(info) == 'string' and string.match(info, 'run_id:(%x+)') or ''
+    if run == '' or text(KEYS[4], 'run') ~= run or silent or not appending then
+      redis.pcall('HSET', KEYS[4], 'run', run, 'reset', whole(now))
+      is_due = true
+    end
+    reset = tonumber(text(KEYS[4], 'reset') or 0)
   end
-  reset = tonumber(text(KEYS[4], 'reset') or 0)
+  if is_due and append_reset(KEYS[3]) then
+    redis.pcall('HDEL', KEYS[4], 'refused')
+    if not silent then redis.pcall('HDEL', KEYS[4], 'mixed') end
+  end
+  refused = text(KEYS[4], 'refused') or ''
 end
 
-local reply = { held and 1 or 0, now, reset }
+local reply = { held and 1 or 0, now, reset, refused }
 for name, moment in pairs(ends) do
   reply[#reply + 1] = name
   reply[#reply + 1] = whole(moment)

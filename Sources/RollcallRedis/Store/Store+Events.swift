@@ -36,21 +36,35 @@ extension Store {
     ///
     /// - Parameters:
     ///   - duration: how long the claim lasts; zero gives it back.
-    ///   - delivered: the last entry that the claimant has delivered. It counts if the claim is its own.
-    ///   - reply: the last entry that was delivered, by whomever, and ``EventID/start`` if none; `nil` if another holds the
-    ///     claim.
+    ///   - delivered: the last entry that the claimant has delivered. It counts if the claim is its own, as all that follows.
+    ///   - isOffered: whether whoever asks next may have the claim.
+    ///   - notes: what the claimant notes of its attempts, for whoever delivers next; `nil` if nothing has changed.
+    ///   - reply: `nil` if another holds the claim.
     public func claimDelivery(
-        by claimant: String, for duration: Duration, delivered: EventID?, reply: @escaping Reply<EventID?>
+        by claimant: String, for duration: Duration, delivered: EventID?, isOffered: Bool, notes: String?,
+        reply: @escaping Reply<DeliveryClaim?>
     ) {
         call(
             .eventsClaim, keys: [names.eventsState],
             arguments: [
-                .string(claimant), .milliseconds(duration),
-                .string(delivered.map { "\($0)" } ?? ""),
+                .string(claimant), .milliseconds(duration), .string(delivered.map { "\($0)" } ?? ""),
+                isOffered ? "1" : "",
+                .string(notes ?? ""),
             ],
             reply: reply
         ) { value in
-            value.isNull ? .some(nil) : value.text.map { EventID($0) ?? .start }
+            guard !value.isNull else { return .some(nil) }
+            guard let parts = value.array, parts.count == 3, let position = parts[0].text, let time = parts[1].time,
+                let notes = parts[2].text
+            else { return nil }
+            return DeliveryClaim(position: EventID(position) ?? .start, time: time, notes: notes)
+        }
+    }
+
+    /// The newest entry of the stream; ``EventID/start`` if it has none.
+    public func latestEvent(reply: @escaping Reply<EventID>) {
+        range("XREVRANGE", "+", "-", 1) {
+            reply($0.map { $0.array?.first?.array?.first?.text.flatMap(EventID.init) ?? .start })
         }
     }
 
@@ -58,6 +72,15 @@ extension Store {
     public func eventCount(reply: @escaping Reply<Int64>) {
         commands.send(RedisCommand("XLEN", .string(names.events))) { reply($0.map { $0.integer ?? 0 }) }
     }
+}
+
+/// A claim to deliver the events.
+public struct DeliveryClaim: Hashable, Sendable {
+    /// The last entry that was delivered, by whomever; ``EventID/start`` if none.
+    public var position: EventID
+    public var time: Timestamp
+    /// What the last deliverer noted.
+    public var notes: ByteString
 }
 
 extension EventsPage {

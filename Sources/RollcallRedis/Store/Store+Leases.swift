@@ -139,16 +139,17 @@ extension Store {
 
 extension LeaseSnapshot {
     fileprivate init?(_ value: RedisValue) {
-        guard let parts = value.array, parts.count >= 3, let held = parts[0].integer, let time = parts[1].time,
-            let reset = parts[2].integer
+        guard let parts = value.array, parts.count >= 4, let held = parts[0].integer, let time = parts[1].time,
+            let reset = parts[2].integer, let refused = parts[3].text
         else { return nil }
         var leases: [Incarnation: Timestamp] = [:]
-        for index in stride(from: 3, to: parts.count - 1, by: 2) {
+        for index in stride(from: 4, to: parts.count - 1, by: 2) {
             // Members that are not a name with a time are foreign and ignored.
             guard let name = parts[index].text, let end = parts[index + 1].time else { continue }
             leases[Incarnation(name: name)] = end
         }
-        self.init(held: held == 1, time: time, leases: leases, reset: reset)
+        self.init(
+            held: held == 1, time: time, leases: leases, reset: reset, eventsRefused: refused.isEmpty ? nil : refused)
     }
 }
 

@@ -26,6 +26,10 @@ package enum NameLookups {
     package static func addresses(
         of host: String, port: Int, within limit: Duration, on eventLoop: any EventLoop
     ) -> EventLoopFuture<[SocketAddress]> {
+        // NIO traps on other numbers.
+        guard (0...65_535).contains(port) else {
+            return eventLoop.makeFailedFuture(NameLookupFailure(name: host, reason: "there is no port \(port)"))
+        }
         if let address = try? SocketAddress(ipAddress: host, port: port) {
             return eventLoop.makeSucceededFuture([address])
         }

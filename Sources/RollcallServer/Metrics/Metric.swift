@@ -69,6 +69,8 @@ package enum Metric: String, CaseIterable, Sendable {
 
     case events = "rollcall_events"
     case webhookAge = "rollcall_webhook_age_seconds"
+    case eventsRefused = "rollcall_events_refused"
+    case webhookReplaced = "rollcall_webhook_replaced_total"
     case webhookDeliveries = "rollcall_webhook_deliveries_total"
 
     case cpuSeconds = "process_cpu_seconds_total"

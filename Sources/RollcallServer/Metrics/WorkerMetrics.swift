@@ -19,13 +19,15 @@ struct LeaseTally {
     var sweptIncarnations = 0
     /// Devices taken offline by sweeps, because they had not reconnected elsewhere.
     var sweptDevices = 0
+    /// Whether Redis refuses to append events.
+    var eventsRefused = false
     /// When Redis last acknowledged a heartbeat.
     var acknowledged: NIODeadline?
 }
 
 struct WorkerTapes {
     private var connection: ConnectionTapes
-    private var ready, draining, held, up, refuses: GaugeTape
+    private var ready, draining, held, up, refuses, refusesEvents: GaugeTape
     private let age, ahead: any MeterHandler
     private var incarnations, failed, swept, devices: CounterTape
 
@@ -38,6 +40,7 @@ struct WorkerTapes {
         ahead = factory.makeMeter(label: Metric.clockAhead.rawValue, dimensions: [])
         up = GaugeTape(.redisUp, in: factory)
         refuses = GaugeTape(.redisRefusesWrites, in: factory)
+        refusesEvents = GaugeTape(.eventsRefused, in: factory)
         incarnations = CounterTape(.incarnations, in: factory)
         failed = CounterTape(.heartbeatsFailed, in: factory)
         swept = CounterTape(.sweptIncarnations, in: factory)
@@ -52,6 +55,7 @@ struct WorkerTapes {
         if let clockAhead { ahead.set(clockAhead / .seconds(1)) }
         held.stand(at: holdsLease ? 1 : 0)
         refuses.stand(at: refusesWrites ? 1 : 0)
+        refusesEvents.stand(at: tally.eventsRefused ? 1 : 0)
         if let acknowledged = tally.acknowledged { age.set(Double((now - acknowledged).nanoseconds) / 1e9) }
         incarnations.reach(tally.incarnations)
         failed.reach(tally.heartbeatsFailed)
@@ -79,6 +83,7 @@ struct WorkerTapes {
         ahead.set(0.0)
         up.stand(at: 0)
         refuses.stand(at: 0)
+        refusesEvents.stand(at: 0)
         connection.withdraw()
     }
 }

@@ -43,6 +43,7 @@ final class LeaseDriver {
     /// How far this host's clock is ahead of Redis's.
     private var clockAhead: Duration?
     private var wrongClock = RepeatedProblem()
+    private var eventsRefused = RepeatedProblem()
     /// Lost connections while there is no lease.
     private var loss = RepeatedProblem()
     private let problems: ProblemLog
@@ -345,11 +346,20 @@ final class LeaseDriver {
             beat, .success(snapshot) as Result<_, RedisError>, at: driver.now)
         complaint.ended()
         loss.ended()
+        noted(eventsRefused: snapshot.eventsRefused)
         if snapshot.held { tally.acknowledged = .now() } else { tally.heartbeatsFailed += 1 }
         if let before, coordinator.incarnation == nil {
             logger.warning("lease lost", metadata: ["incarnation": "\(before)"])
         }
         carryOut(actions)
+    }
+
+    private func noted(eventsRefused reason: ByteString?) {
+        tally.eventsRefused = reason != nil
+        guard let reason else { return eventsRefused.ended() }
+        guard eventsRefused.occurred("\(reason)", at: .now) else { return }
+        logger.error(
+            "Redis refuses to append events; a reset follows once it takes them", metadata: ["reason": "\(reason)"])
     }
 
     private func hear(_ incarnation: Incarnation) {

@@ -4,7 +4,7 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import RollcallCore
 public import RollcallProtocol
-internal import RollcallRedis
+package import RollcallRedis
 
 /// A node as the admin port and embedding servers see it.
 ///
@@ -129,13 +129,19 @@ extension Node: NodeAccess {
 }
 
 extension Node {
-    /// As ``RollcallRedis/Store/claimDelivery(by:for:delivered:reply:)``.
+    /// As ``RollcallRedis/Store/claimDelivery(by:for:delivered:isOffered:notes:reply:)``.
     package func claimDelivery(
-        by claimant: String, for duration: Duration, delivered: EventID?
-    ) async throws -> EventID? {
+        by claimant: String, for duration: Duration, delivered: EventID?, isOffered: Bool, notes: String?
+    ) async throws -> DeliveryClaim? {
         try await ask { store, reply in
-            store.claimDelivery(by: claimant, for: duration, delivered: delivered, reply: reply)
+            store.claimDelivery(
+                by: claimant, for: duration, delivered: delivered, isOffered: isOffered, notes: notes, reply: reply)
         }
+    }
+
+    package func latestEvent() async throws -> EventID? {
+        guard settings.store.keptEvents != nil else { return nil }
+        return try await ask { store, reply in store.latestEvent(reply: reply) }
     }
 
     /// The length of the stream of events.

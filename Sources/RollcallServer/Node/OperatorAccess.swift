@@ -26,6 +26,11 @@ package protocol OperatorAccess: NodeAccess {
     /// - Throws: ``Unavailable``.
     func eventsPage(after cursor: EventID, limit: Int) async throws -> EventsPage?
 
+    /// Returns the newest event, behind which those that come are read; `nil` if events are off.
+    ///
+    /// - Throws: ``Unavailable``.
+    func latestEvent() async throws -> EventID?
+
     /// Returns for each of these users whether an app's server should send a push notification, in the same order. It
     /// does not throw: whom it could not ask about is unknown.
     func reach(of users: [UserID]) async -> [Reach]

@@ -13,6 +13,8 @@ struct AdminEvents: Sendable {
     static let longest = Duration.seconds(60)
     /// The most requests that wait at the same time.
     private static let mostWaiting = 32
+    /// How long all others wait, so that no reader asks without a pause.
+    private static let pause = Duration.seconds(1)
     /// How often waiting requests look. No command of Redis waits, since others share the connection.
     private static let look = Duration.milliseconds(250)
 
@@ -21,15 +23,24 @@ struct AdminEvents: Sendable {
 
     init(_ node: any OperatorAccess) { self.node = node }
 
+    /// - Parameter isConnected: Whether the reader is still there.
     /// - Throws: ``AdminProblem``; ``Unavailable``.
-    func answer(_ query: AdminQuery) async throws -> EventsPage {
+    func answer(_ query: AdminQuery, isConnected: () -> Bool) async throws -> EventsPage {
+        if let text = query.value(of: "after"), text == "latest" {
+            guard let latest = try await node.latestEvent() else { throw Self.areOff }
+            return EventsPage(events: [], next: latest)
+        }
         let cursor = try query.eventID("after") ?? .start
         let wait = try query.duration("wait", most: Self.longest) ?? .zero
         let page = try await page(after: cursor)
-        guard page.events.isEmpty, page.next == cursor, wait > .zero, mayWait() else { return page }
+        guard page.events.isEmpty, page.next == cursor, wait > .zero else { return page }
+        guard mayWait() else {
+            try? await Task.sleep(for: min(wait, Self.pause))
+            return try await self.page(after: cursor)
+        }
         defer { waiting.withLockedValue { $0 -= 1 } }
         let deadline = ContinuousClock.now + wait
-        while ContinuousClock.now < deadline, !node.isDraining, !Task.isCancelled {
+        while ContinuousClock.now < deadline, !node.isDraining, isConnected() {
             try? await Task.sleep(for: min(Self.look, deadline - .now))
             let page = try await self.page(after: cursor)
             if page.next != cursor { return page }
@@ -45,9 +56,11 @@ struct AdminEvents: Sendable {
         }
     }
 
+    private static let areOff = AdminProblem(.notFound, "events are off: set events.enabled on all workers")
+
     private func page(after cursor: EventID) async throws -> EventsPage {
         guard let page = try await node.eventsPage(after: cursor, limit: Self.most) else {
-            throw AdminProblem(.notFound, "events are off: set events.enabled on all workers")
+            throw Self.areOff
         }
         return page
     }
@@ -58,7 +71,7 @@ extension AdminQuery {
         guard let text = value(of: name) else { return nil }
         guard let id = EventID(text) else {
             throw AdminProblem(
-                .badRequest, "the \(name) must be the next of an earlier answer, or 0 for the oldest event")
+                .badRequest, "the \(name) must be the next of an earlier answer, 0 for the oldest event, or latest")
         }
         return id
     }

@@ -15,8 +15,13 @@ import RollcallServer
 struct AdminContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let remote: String
+    private let channel: any Channel
+
+    /// Whether the caller may still read an answer.
+    func isConnected() -> Bool { channel.isActive }
 
     init(source: ApplicationRequestContextSource) {
+        channel = source.channel
         coreContext = .init(source: source)
         remote = source.channel.remoteAddress?.ipAddress ?? "unknown"
     }

@@ -54,7 +54,9 @@ struct AdminRoutes: Sendable {
             AdminRoute(.post, "/v1/reach", .app) {
                 AdminJSON.response(AdminReach(users: await node.reach(of: try $0.body(AdminUsers.self).demanded())))
             },
-            AdminRoute(.get, "/v1/events", .app) { AdminJSON.response(try await told.answer($0.query)) },
+            AdminRoute(.get, "/v1/events", .app) {
+                AdminJSON.response(try await told.answer($0.query, isConnected: $0.context.isConnected))
+            },
             AdminRoute(.get, "/v1/workers", .read) { _ in AdminJSON.response(AdminWorkers(try await node.workers())) },
             AdminRoute(.get, "/v1/live", .read) { _ in
                 AdminJSON.response(AdminLive(try await node.live(), events: events.events, at: .hostTime))

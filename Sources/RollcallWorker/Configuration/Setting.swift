@@ -47,6 +47,7 @@ extension Setting {
     /// An optional text; the empty text means none.
     static func optional(
         _ key: String, _ path: Path<String?>, _ expected: String,
+        shown: @escaping @Sendable (String) -> String = { $0 },
         where isAllowed: @escaping @Sendable (String) -> Bool = { _ in true }
     ) -> Setting {
         Setting(
@@ -55,7 +56,7 @@ extension Setting {
                 configuration[keyPath: path] = text.isEmpty ? nil : text
                 return true
             },
-            show: { $0[keyPath: path] ?? "" },
+            show: { $0[keyPath: path].map(shown) ?? "" },
             isAllowed: { $0[keyPath: path].map(isAllowed) ?? true })
     }
 

@@ -79,7 +79,7 @@ extension WorkerConfiguration {
         .optional(
             "auth.jwks_url", \.auth.jwksURL,
             "an address such as https://id.example.org/keys; http only with a host of this machine",
-            where: isServerURL),
+            shown: withoutUser, where: isServerURL),
         .optional("auth.jwks_authority", \.auth.jwksAuthority, aFile),
         .optional("auth.issuer", \.auth.issuer, "what the claim iss of a token must be"),
         .optional("auth.audience", \.auth.audience, "what the claim aud of a token must contain"),
@@ -110,7 +110,7 @@ extension WorkerConfiguration {
         .optional(
             "events.webhook.url", \.events.webhook.url,
             "an address such as https://api.example.org/rollcall; http only with a host of this machine",
-            where: isServerURL),
+            shown: withoutUser, where: isServerURL),
         .optional("events.webhook.secret_file", \.events.webhook.secretFile, aFile),
         .duration("events.webhook.timeout", \.events.webhook.timeout, in: .seconds(1)...(.seconds(60))),
         .optional("events.webhook.authority", \.events.webhook.authority, aFile),
@@ -163,8 +163,15 @@ extension WorkerConfiguration {
         }
         // The path may contain an @, as Google's does.
         let authority = String(text[start...].prefix { !"/?#".contains($0) })
-        guard !authority.contains("@") else { return false }
+        guard !authority.contains("@"), HTTPAddress(text) != nil else { return false }
         return text.hasPrefix("https://") || Loopback.contains(authority: ByteString(authority))
+    }
+
+    /// Returns the URL with the user and the password masked that it should not have.
+    private static func withoutUser(_ url: String) -> String {
+        let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+        guard let at = url[start...].prefix(while: { !"/?#".contains($0) }).lastIndex(of: "@") else { return url }
+        return url[..<start] + "***" + url[at...]
     }
 
     /// Whether a `redis.url` contains a password.

@@ -96,7 +96,9 @@ package enum Doctor {
             problems.isEmpty
             ? [Finding(.configuration, .ok, "a worker accepts it")]
             : problems.map { Finding(.configuration, .failure, "\($0)") }
-        let risks = (host.authentication + host.files).filter { $0.verdict != .ok || problems.isEmpty }
+        let risks = (host.authentication + (await host.keys()) + host.files).filter {
+            $0.verdict != .ok || problems.isEmpty
+        }
         let redis = await redis(configuration, deployment, logger)
         return Examination(
             redis: deployment.map { "\($0)" }, findings: sound + risks + redis + [host.openFiles] + (await host.ports())

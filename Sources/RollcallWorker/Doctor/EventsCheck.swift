@@ -10,6 +10,8 @@ struct EventReadings: Sendable {
     /// Living workers, by whether they append events.
     var appending: [String] = []
     var silent: [String] = []
+    /// Why Redis refuses to append.
+    var refused: String?
 }
 
 extension EventReadings {
@@ -25,6 +27,7 @@ extension EventReadings {
         ] {
             if case .failure(let error) = reply, error.isForeignKey { foreign.append(key) }
         }
+        refused = try? await visit.ask("HGET", names.eventsState, "refused").get().text?.string
         let time = try await visit.ask("TIME").reading(right: "time") { Timestamp(redisTime: $0) }.get()
         let leases = try await visit.ask("ZRANGE", names.workers, "0", "-1", "WITHSCORES").reading(right: "zrange") {
             $0.array
@@ -47,6 +50,13 @@ extension EventReadings {
                 .events, .failure,
                 "another program has the key \(foreign.joined(separator: " and ")): no event is kept",
                 advice: "rename that key, or give Rollcall a redis.prefix")
+        }
+        if let refused {
+            return Finding(
+                .events, .failure, "Redis refuses to append them: \(refused)",
+                advice:
+                    "readers get a reset once it takes them again; if the reason is a right, give it to the workers' user"
+            )
         }
         if !appending.isEmpty, !silent.isEmpty {
             return Finding(

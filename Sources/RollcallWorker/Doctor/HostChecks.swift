@@ -64,6 +64,36 @@ struct HostChecks {
         return Finding(.authentication, .ok, "\(conversations); any signed-in user may read any user's presence")
     }
 
+    /// The key set, fetched as a worker fetches it.
+    func keys() async -> [Finding] {
+        let auth = configuration.auth
+        guard auth.mode == .jwt, let url = auth.jwksURL,
+            wrong.isDisjoint(with: ["auth.jwks_url", "auth.jwks_authority"])
+        else {
+            return []
+        }
+        do {
+            let read = try KeySource.jwksURL.keys(
+                in: try await KeySetFetch(url: url, authority: auth.jwksAuthority).contents())
+            let found = "auth.jwks_url has \(read.keys.count) usable key\(read.keys.count == 1 ? "" : "s")"
+            guard let first = read.skipped.first else { return [Finding(.authentication, .ok, found)] }
+            return [
+                Finding(
+                    .authentication, .warning, "\(found), and \(read.skipped.count) that cannot be used: \(first)",
+                    advice: "ask who runs the issuer")
+            ]
+        } catch {
+            return [
+                Finding(
+                    .authentication, .failure,
+                    "auth.jwks_url gives no keys: \((error as? UnusableFile)?.reason ?? "\(error)")",
+                    advice:
+                        "can this host reach it, without a proxy, and trust its certificate? Without keys nobody is welcome"
+                )
+            ]
+        }
+    }
+
     /// Secrets that others can read, or that a person typed or copied from an example.
     var files: [Finding] {
         let (redis, auth, admin) = (configuration.redis, configuration.auth, configuration.admin)

@@ -7,6 +7,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import RollcallProtocol
+import RollcallRedis
 import RollcallServer
 
 /// Follows the stream of events for one worker.
@@ -26,16 +27,14 @@ final class EventDelivery {
         static let look = Duration.milliseconds(250), claim = Duration.seconds(1)
         /// How much longer than a delivery a claim lasts: until another worker goes on after this one was killed.
         static let spare = Duration.seconds(5)
-        /// The longest pause after failures, each of which doubles it.
-        static let longest = Duration.seconds(60)
+        /// How long a worker that stops waits for the answer to its last delivery.
+        static let last = Duration.seconds(10)
         /// How often the number of entries and the other workers are looked at.
         static let survey = Duration.seconds(10)
     }
 
-    /// The most entries in one delivery, to which a reset may be added.
-    private static let most = 99
-    /// The longest answer that is read.
-    private static let mostBytes = 65_536
+    /// How often in a row this worker fails before another one that asks may deliver.
+    private static let patience = 5
 
     private let webhook: WorkerConfiguration.Webhook
     private let claimant: String
@@ -45,13 +44,17 @@ final class EventDelivery {
     private let entries: any MeterHandler
     private let age: any MeterHandler
     private let results: [Result: any CounterHandler]
+    private let replacements: any CounterHandler
 
     /// What was delivered and is not noted in Redis yet.
     private var delivered: EventID?
-    /// What is to be delivered behind a position; the same again after a failure.
-    private var batch: (position: EventID, page: EventsPage)?
-    private var failures = 0
-    private var nextAttempt = ContinuousClock.now
+    /// Whether this worker holds the claim, and what it has noted there of its attempts.
+    private var claimed: (notes: String, failures: Int)?
+    private var attempts = DeliveryAttempts()
+    /// Redis's time, when it was read.
+    private var clock = (time: Timestamp.hostTime, at: ContinuousClock.now)
+    /// What is to be delivered behind a position; the same again after a failure, unless there were too many.
+    private var batch: (position: EventID, size: Int, page: EventsPage)?
     private var nextSurvey = ContinuousClock.now
     private var problem = RepeatedProblem()
     private var mix = RepeatedProblem()
@@ -80,6 +83,7 @@ final class EventDelivery {
                 let labels = [("result", result.rawValue)]
                 return (result, metrics.makeCounter(label: Metric.webhookDeliveries.rawValue, dimensions: labels))
             })
+        replacements = metrics.makeCounter(label: Metric.webhookReplaced.rawValue, dimensions: [])
         age.set(0.0 as Double)
     }
 
@@ -91,7 +95,32 @@ final class EventDelivery {
             if pause > .zero { try? await Task.sleep(for: pause) }
         }
         guard webhook.url != nil else { return }
-        _ = try? await node.claimDelivery(by: claimant, for: .zero, delivered: delivered)
+        _ = try? await claim(for: .zero)
+    }
+
+    private var now: Timestamp { clock.time.advanced(by: clock.at.duration(to: .now)) }
+
+    /// Claims the delivery, and notes what has happened since the last claim.
+    ///
+    /// - Returns: what was delivered last; `nil` if another worker delivers.
+    private func claim(for duration: Duration) async throws -> EventID? {
+        let isOffered = claimed.map { $0.failures >= Self.patience } == true && attempts.rest(at: now) > .zero
+        let notes = attempts.text
+        let claim = try await node.claimDelivery(
+            by: claimant, for: duration, delivered: delivered, isOffered: isOffered,
+            notes: notes == claimed?.notes ? nil : notes)
+        delivered = nil
+        guard let claim else {
+            (claimed, batch) = (nil, nil)
+            return nil
+        }
+        clock = (claim.time, .now)
+        if claimed == nil {
+            attempts = DeliveryAttempts(claim.notes)
+            claimed = (attempts.text, 0)
+        }
+        claimed?.notes = notes
+        return claim.position
     }
 
     /// Takes one step.
@@ -99,37 +128,46 @@ final class EventDelivery {
     /// - Returns: when to take the next one.
     /// - Throws: ``Unavailable``.
     private func deliver() async throws -> Duration {
-        let claimed = try await node.claimDelivery(
-            by: claimant, for: webhook.timeout + Pace.spare, delivered: delivered)
-        delivered = nil
-        guard let position = claimed else {
-            (batch, failures) = (nil, 0)
+        let begun = ContinuousClock.now
+        guard let position = try await claim(for: webhook.timeout + Pace.spare) else {
             age.set(0.0 as Double)
             return Pace.claim
         }
         keys.look()
-        if batch?.position != position { batch = try await page(behind: position).map { (position, $0) } }
+        if batch?.position != position || batch?.size != attempts.size {
+            batch = try await page(behind: position).map { (position, attempts.size, $0) }
+        }
         guard let batch else {
             age.set(0.0 as Double)
             return Pace.look
         }
         if let oldest = batch.page.events.first(where: { $0.id > .start }) {
-            age.set(Double((try await node.redisTime()).since(oldest.at).milliseconds) / 1000)
+            age.set(Double(now.since(oldest.at).milliseconds) / 1000)
         }
-        let rest = nextAttempt - .now
+        let rest = attempts.rest(at: now)
         guard rest <= .zero else { return min(rest, Pace.claim) }
+        // Whoever was stopped meanwhile may not hold the claim any more.
+        guard begun.duration(to: .now) < Pace.spare else { return .zero }
         if !batch.page.events.isEmpty {
-            guard await send(batch.page, behind: position) else { return .zero }
+            guard await send(batch.page, behind: position) else {
+                if attempts.isOtherDue { try await tryOther(instead: batch.page.next, since: begun) }
+                return .zero
+            }
         }
-        (delivered, self.batch, failures) = (batch.page.next, nil, 0)
+        (delivered, self.batch) = (batch.page.next, nil)
+        attempts.delivered()
+        claimed?.failures = 0
         return .zero
     }
 
     /// What to deliver; `nil` for nothing. It begins with a reset where entries behind the position are missing, or were
-    /// never delivered.
+    /// never delivered. In place of an event that the webhook never takes there is a reset.
     private func page(behind position: EventID) async throws -> EventsPage? {
-        guard let page = try await node.eventsPage(after: position, limit: Self.most), page.next != position else {
+        guard var page = try await node.eventsPage(after: position, limit: attempts.size), page.next != position else {
             return nil
+        }
+        if let index = page.events.firstIndex(where: { $0.id == attempts.replaced }) {
+            page.events[index] = Event(id: page.events[index].id, content: .reset, at: page.events[index].at)
         }
         let begins = position == .start && page.events.first?.content != .reset
         return begins ? page.afterReset(at: page.events.first?.at ?? Timestamp(milliseconds: 0)) : page
@@ -137,36 +175,59 @@ final class EventDelivery {
 
     /// - Returns: whether the webhook took it.
     private func send(_ page: EventsPage, behind position: EventID) async -> Bool {
-        let (result, reason) = await attempt(page, id: "events_\(position)_\(page.next)")
-        guard !Task.isCancelled || result == .delivered else { return false }
-        results[result]?.increment(by: 1)
-        guard result != .delivered else {
-            if failures > 0 {
-                logger.notice("the webhook takes events again", metadata: ["attempts": "\(failures + 1)"])
+        let id = "events_\(position)_\(page.next)" + (attempts.replaced == nil ? "" : "_reset")
+        let (failure, reason) = await attempt(page, id: id)
+        guard !Task.isCancelled || failure == nil else { return false }
+        results[Result(failure)]?.increment(by: 1)
+        guard let failure else {
+            if attempts.failures > 0 {
+                logger.notice("the webhook takes events again", metadata: ["attempts": "\(attempts.failures + 1)"])
             }
             problem.ended()
             return true
         }
-        let pause = min(Pace.longest, .seconds(1) * (1 << min(failures, 6)))
-        failures += 1
-        nextAttempt = .now + pause * Double.random(in: 0.75...1)
-        if problem.occurred("\(result) \(reason)", at: .now) {
+        // A reset that was added has no entry.
+        let count = page.events.count { $0.id > .start }
+        attempts.failed(failure, of: count, at: now, chance: .random(in: 0...1))
+        claimed?.failures += 1
+        if problem.occurred("\(failure) \(reason)", at: .now) {
             logger.warning(
                 "the webhook does not take events; they are delivered later",
-                metadata: ["result": "\(result.rawValue)", "reason": "\(reason)", "attempts": "\(failures)"])
+                metadata: [
+                    "result": "\(Result(failure).rawValue)", "reason": "\(reason)", "attempts": "\(attempts.failures)",
+                    "webhook_id": "\(id)",
+                ])
         }
         return false
     }
 
-    private func attempt(_ page: EventsPage, id: String) async -> (Result, reason: String) {
+    /// Posts the event behind one that is never taken, alone. If it is taken, the fault is in the first, and a reset takes its
+    /// place: the receiver reads again what it says.
+    private func tryOther(instead first: EventID, since begun: ContinuousClock.Instant) async throws {
+        guard let other = try await node.eventsPage(after: first, limit: 1), other.next != first,
+            begun.duration(to: .now) < webhook.timeout + Pace.spare
+        else { return }
+        // The claim covers one delivery.
+        guard try await claim(for: webhook.timeout + Pace.spare) != nil else { return }
+        let failure = await attempt(other, id: "events_\(first)_\(other.next)_alone").failure
+        attempts.otherTried(wasTaken: failure == nil, instead: first)
+        guard failure == nil else { return }
+        batch = nil
+        replacements.increment(by: 1)
+        logger.error(
+            "the webhook never takes one event; a reset takes its place", metadata: ["event": "\(first)"])
+    }
+
+    private func attempt(_ page: EventsPage, id: String) async -> (failure: DeliveryAttempts.Failure?, reason: String) {
         guard let address = webhook.url.flatMap(HTTPAddress.init), let keys = keys.value else {
             return (.unreachable, "events.webhook.url or its secret cannot be used")
         }
         do {
-            var client = try HTTPClient(address, authority: webhook.authority)
-            (client.deadline, client.mostBytes) = (webhook.timeout, Self.mostBytes)
+            var client = try HTTPClient(address, authority: webhook.authority, isBeside: false)
+            (client.deadline, client.wantsBody) = (webhook.timeout, false)
             let body = ByteBuffer(bytes: WebhookBody(events: page.events).jsonText)
-            let time = Timestamp.hostTime.milliseconds / 1000
+            // By Redis's clock: this host's may be wrong, and receivers refuse what is old.
+            let time = now.milliseconds / 1000
             let headers: HTTPHeaders = [
                 "content-type": "application/json", "user-agent": "Rollcall/\(RollcallVersion.current)",
                 "webhook-id": id, "webhook-timestamp": "\(time)",
@@ -174,9 +235,15 @@ final class EventDelivery {
             ]
             // Not cancelled with this task: a delivery that the server has accepted would be repeated after each restart.
             let answer = Task { [client] in try await client.send(.POST, address.uri, headers: headers, body: body) }
-            return Self.judged(try await answer.value.status)
-        } catch HTTPClient.Failure.tooLarge(_, let status) {
-            return Self.judged(status)
+            return Self.judged(
+                try await withTaskCancellationHandler {
+                    try await answer.value
+                } onCancel: {
+                    Task {
+                        try? await Task.sleep(for: Pace.last)
+                        answer.cancel()
+                    }
+                })
         } catch let failure as HTTPClient.Failure {
             if case .late = failure { return (.late, "\(failure)") }
             return (.unreachable, "\(failure)")
@@ -185,8 +252,13 @@ final class EventDelivery {
         }
     }
 
-    private static func judged(_ status: HTTPResponseStatus) -> (Result, reason: String) {
-        (200...299).contains(status.code) ? (.delivered, "") : (.refused, "the response is \(status)")
+    private static func judged(_ answer: HTTPClient.Answer) -> (DeliveryAttempts.Failure?, reason: String) {
+        guard !(200...299).contains(answer.status.code) else { return (nil, "") }
+        let seconds = answer.headers.first(name: "retry-after").flatMap { Int64($0) }
+        return (
+            .refused(status: Int(answer.status.code), retryAfter: seconds.map { .seconds(max(0, min($0, 86_400))) }),
+            "the response is \(answer.status)"
+        )
     }
 
     /// Counts the entries, and looks whether each living worker appends to the stream.
@@ -210,6 +282,17 @@ private struct WebhookBody: JSONWritable {
 
     func write(to json: inout JSONWriter) {
         json.object { $0.field("events", events) }
+    }
+}
+
+extension EventDelivery.Result {
+    fileprivate init(_ failure: DeliveryAttempts.Failure?) {
+        switch failure {
+        case nil: self = .delivered
+        case .refused: self = .refused
+        case .late: self = .late
+        case .unreachable: self = .unreachable
+        }
     }
 }
 

@@ -24,12 +24,17 @@ package struct HTTPAddress: CustomStringConvertible, Sendable {
         self.host = host.first == "[" ? String(host.dropFirst().dropLast()) : host
         isSecure = scheme == "https"
         port = parts.port ?? (isSecure ? 443 : 80)
+        // A number that no integer holds is no port either.
+        guard (1...65_535).contains(port), parts.port != nil || parts.rangeOfPort == nil else { return nil }
         let path = parts.percentEncodedPath
         uri = (path.isEmpty ? "/" : path) + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
     }
 
-    /// The value of the `Host` header.
-    package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    /// The value of the `Host` header: without the scheme's own port, which not every server takes (RFC 3986 §6.2.3).
+    package var authority: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+    }
 
     package var description: String { "\(isSecure ? "https" : "http")://\(authority)" }
 }
@@ -38,6 +43,7 @@ package struct HTTPAddress: CustomStringConvertible, Sendable {
 package struct HTTPClient: Sendable {
     package struct Answer: Sendable {
         package var status: HTTPResponseStatus
+        package var headers: HTTPHeaders
         package var body = ByteBuffer()
     }
 
@@ -63,17 +69,23 @@ package struct HTTPClient: Sendable {
     package var deadline = Duration.seconds(10)
     /// The limit on the body of the answer.
     package var mostBytes = 16 * 1024 * 1024
+    /// Whether the status is all that counts: the answer is complete with its head, however the connection ends.
+    var wantsBody = true
 
     package init(_ address: HTTPAddress, tls: NIOSSLContext?) {
         (self.address, self.tls) = (address, tls)
     }
 
-    /// - Parameter authority: A file with CA certificates, if the system does not trust the server's.
+    /// - Parameters:
+    ///   - authority: A file with CA certificates, if the system does not trust the server's.
+    ///   - isBeside: Whether those that the system trusts count as well.
     /// - Throws: Errors of TLS.
-    init(_ address: HTTPAddress, authority: String?) throws {
+    init(_ address: HTTPAddress, authority: String?, isBeside: Bool) throws {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
-        if let authority { tls.additionalTrustRoots = [.file(authority)] }
+        if let authority {
+            if isBeside { tls.additionalTrustRoots = [.file(authority)] } else { tls.trustRoots = .file(authority) }
+        }
         self.init(address, tls: address.isSecure ? try NIOSSLContext(configuration: tls) : nil)
     }
 
@@ -89,7 +101,7 @@ package struct HTTPClient: Sendable {
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: uri, headers: headers)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let answer = loop.makePromise(of: Answer.self)
-        let (tls, host, deadline, mostBytes) = (tls, address.host, deadline, mostBytes)
+        let (tls, host, deadline, mostBytes, wantsBody) = (tls, address.host, deadline, mostBytes, wantsBody)
         let late = loop.scheduleTask(in: TimeAmount(deadline)) { answer.fail(Failure.late(deadline)) }
         let port = address.port
         let found = NameLookups.addresses(of: host, port: port, within: deadline, on: loop)
@@ -106,7 +118,8 @@ package struct HTTPClient: Sendable {
                                 NIOSSLClientHandler(context: tls, serverHostname: isIP ? nil : host))
                         }
                         try pipeline.addHTTPClientHandlers()
-                        try pipeline.addHandler(Exchange(head, body, answer, mostBytes: mostBytes))
+                        try pipeline.addHandler(
+                            Exchange(head, body, answer, mostBytes: mostBytes, wantsBody: wantsBody))
                     }
                 }
                 .connect(to: host, port, at: addresses, on: loop)
@@ -132,12 +145,15 @@ package struct HTTPClient: Sendable {
         private let body: ByteBuffer
         private let promise: EventLoopPromise<Answer>
         private let mostBytes: Int
+        private let wantsBody: Bool
         private var answer: Answer?
 
         init(
-            _ head: HTTPRequestHead, _ body: ByteBuffer, _ promise: EventLoopPromise<Answer>, mostBytes: Int
+            _ head: HTTPRequestHead, _ body: ByteBuffer, _ promise: EventLoopPromise<Answer>, mostBytes: Int,
+            wantsBody: Bool
         ) {
-            (self.head, self.body, self.promise, self.mostBytes) = (head, body, promise, mostBytes)
+            (self.head, self.body, self.promise) = (head, body, promise)
+            (self.mostBytes, self.wantsBody) = (mostBytes, wantsBody)
         }
 
         func channelActive(context: ChannelHandlerContext) {
@@ -148,7 +164,9 @@ package struct HTTPClient: Sendable {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch unwrapInboundIn(data) {
-            case .head(let head): answer = Answer(status: head.status)
+            case .head(let head):
+                answer = Answer(status: head.status, headers: head.headers)
+                if let answer, !wantsBody { promise.succeed(answer) }
             case .body(var bytes):
                 answer?.body.writeBuffer(&bytes)
                 guard let answer, answer.body.readableBytes > mostBytes else { return }

@@ -142,7 +142,7 @@ struct KeySetFetch: Sendable {
     ///   followed, so keys come only from the configured URL.
     func contents() async throws -> [UInt8] {
         guard let address = HTTPAddress(url) else { throw Unexpected(description: "auth.jwks_url is not an address") }
-        var client = try HTTPClient(address, authority: authority)
+        var client = try HTTPClient(address, authority: authority, isBeside: true)
         client.deadline = deadline
         client.mostBytes = FileContents.mostBytes
         let answer = try await client.send(

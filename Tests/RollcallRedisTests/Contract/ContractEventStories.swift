@@ -100,10 +100,19 @@ import Testing
     @Test("one worker delivers at a time; who takes over goes on where the last one was")
     func claims() async throws {
         let store = try await StoreUnderTest(settings: Store.Settings(keptEvents: 100_000))
+        func claimed(
+            _ who: String, _ duration: Duration = .seconds(60), _ delivered: EventID? = nil, isOffered: Bool = false,
+            notes: String? = nil
+        ) async throws -> DeliveryClaim? {
+            try await store.call {
+                $0.claimDelivery(
+                    by: who, for: duration, delivered: delivered, isOffered: isOffered, notes: notes, reply: $1)
+            }
+        }
         func claim(_ who: String, _ duration: Duration = .seconds(60), _ delivered: EventID? = nil) async throws
             -> EventID?
         {
-            try await store.call { $0.claimDelivery(by: who, for: duration, delivered: delivered, reply: $1) }
+            try await claimed(who, duration, delivered)?.position
         }
         let (first, second) = (EventID(milliseconds: 7, number: 1), EventID(milliseconds: 7, number: 2))
         #expect(try await claim("w1") == .start)
@@ -117,6 +126,35 @@ import Testing
         #expect(try await claim("w1") == second)
         try await store.command("HSET", "events:state", "claimed_at", "99999999999999")
         #expect(try await claim("w2") == second, "a claim from the future is that of a clock that was set back")
+        // What the deliverer notes stays for the next one, and one that offers its claim loses it to whoever asks.
+        #expect(try await claimed("w2", notes: "it failed")?.notes == "it failed")
+        #expect(try await claimed("w1", notes: "not its own") == nil)
+        #expect(try await claimed("w2", isOffered: true)?.notes == "it failed")
+        #expect(try await claimed("w1")?.notes == "it failed")
+        #expect(try await claimed("w2") == nil, "the offer is over")
+    }
+
+    @Test("a reset ends the time in which a worker appended no events, and that in which Redis refused to")
+    func endsOfGaps() async throws {
+        let store = try await StoreUnderTest(settings: Store.Settings(keptEvents: 100_000))
+        let silent = try await StoreUnderTest(on: store, settings: Store.Settings())
+        func resets() async throws -> Int {
+            try await store.keys()["events"]?.content.count { $0.contains("reset") } ?? 0
+        }
+        #expect(try await silent.beat(.begin, w2, lease: .milliseconds(300)).held)
+        #expect(try await store.beat(.begin, w1).held)
+        #expect(try await store.beat(.renew, w1).held)
+        #expect(try await resets() == 1, "while it lives, once")
+        try await Task.sleep(for: .milliseconds(310))
+        for _ in 0..<2 { #expect(try await store.beat(.renew, w1).held) }
+        #expect(try await resets() == 2, "once more when none is left that appends none")
+        try await store.command("RENAME", "events", "else")
+        try await store.command("SET", "events", "foreign")
+        #expect(try await store.write(Session("aa").says(.active, 1)).outcome == .written)
+        for _ in 0..<2 { #expect(try await store.beat(.renew, w1).eventsRefused?.string.contains("WRONGTYPE") == true) }
+        try await store.command("RENAME", "else", "events")
+        for _ in 0..<2 { #expect(try await store.beat(.renew, w1).eventsRefused == nil) }
+        #expect(try await resets() == 3)
     }
 
     @Test(arguments: Party.allCases) func withoutEventsNothingIsAppended(party: Party) async throws {

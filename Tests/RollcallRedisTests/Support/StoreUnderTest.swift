@@ -16,6 +16,13 @@ final class StoreUnderTest: Sendable {
         open = try await TestClient(redis.openURL)
     }
 
+    /// Another worker's store on the same Redis.
+    init(on other: StoreUnderTest, settings: Store.Settings) async throws {
+        redis = other.redis
+        client = try await TestClient(redis.url, store: settings)
+        open = other.open
+    }
+
     /// Calls the store on its loop.
     func call<Value: Sendable>(
         _ body: @escaping @Sendable (Store, @escaping Store.Reply<Value>) -> Void

@@ -110,7 +110,31 @@ struct AdminTests {
         }
     }
 
-    @Test("as many requests wait as may; a further one is answered at once, and all when the worker stops")
+    /// Regression: its place stayed taken for as long as it had asked to wait, up to a minute.
+    @Test("a reader that hangs up gives its place to another")
+    func hungUp() async throws {
+        node.change { $0.events = [] }
+        try await withAdmin(node) { ask in
+            let readers = try (0..<32).map { _ in try RawClient(port: ask.port) }
+            for reader in readers {
+                try await reader.send(Array("GET /v1/events?after=0&wait=60s HTTP/1.1\r\nhost: x\r\n\r\n".utf8))
+            }
+            try await Task.sleep(for: .milliseconds(300))
+            for (number, reader) in readers.enumerated() {
+                if number.isMultiple(of: 2) { reader.reset() } else { reader.close() }
+            }
+            try await Task.sleep(for: .milliseconds(700))
+            async let waiting = ask("GET", "/v1/events?after=0&wait=60s")
+            // One that had no place would have been answered by now.
+            try await Task.sleep(for: .milliseconds(1500))
+            let reset = Event(id: EventID(milliseconds: 9, number: 1), content: .reset, at: Timestamp(milliseconds: 9))
+            node.change { $0.events = [reset] }
+            #expect(try await waiting.body.contains("9-1"))
+            #expect(try await ask("GET", "/v1/events?after=latest").body == #"{"events":[],"next":"9-1"}"#)
+        }
+    }
+
+    @Test("as many requests wait as may; a further one is answered after a second, and all when the worker stops")
     func manyWaiting() async throws {
         node.change { $0.events = [] }
         try await withAdmin(node) { ask in

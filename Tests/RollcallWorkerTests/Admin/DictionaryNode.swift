@@ -69,6 +69,8 @@ final class DictionaryNode: OperatorAccess {
         }
     }
 
+    func latestEvent() async throws -> EventID? { try with { $0.events.map { $0.last?.id ?? .start } } }
+
     func reach(of users: [UserID]) async -> [Reach] {
         users.map { user in
             let record = state.withLockedValue { $0.records[user] }

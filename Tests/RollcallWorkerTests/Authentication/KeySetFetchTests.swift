@@ -54,6 +54,18 @@ struct KeySetFetchTests {
         }
     }
 
+    /// Regression: a strict server behind the scheme's own port answered 404.
+    @Test(
+        "the Host that a server is sent has no port if that is the scheme's own",
+        arguments: [
+            ("https://id.example/keys", "id.example"), ("https://id.example:443", "id.example"),
+            ("http://127.0.0.1", "127.0.0.1"), ("http://127.0.0.1:443", "127.0.0.1:443"), ("https://[::1]", "[::1]"),
+            ("https://[::1]:8443/x", "[::1]:8443"), ("https://id.example:65535", "id.example:65535"),
+        ])
+    func authority(url: String, authority: String) throws {
+        #expect(try #require(HTTPAddress(url)).authority == authority)
+    }
+
     @Test("a key set is fetched")
     func fetched() async throws {
         #expect(try await fetch("keys") == Array(#"{"keys":[]}"#.utf8))

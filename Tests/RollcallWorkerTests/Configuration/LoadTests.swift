@@ -263,6 +263,12 @@ struct LoadTests {
         #expect(await keys(["auth.jwks_url": "https://me@id.example/keys"]) == ["auth.jwks_url"])
         #expect(await keys(["auth.jwks_url": "https://me:x@id.example/keys@here"]) == ["auth.jwks_url"])
         #expect(await keys(["auth.jwks_url": "/keys"]) == ["auth.jwks_url"])
+        // Regression: the process ended.
+        for key in ["auth.jwks_url", "events.webhook.url"] {
+            for port in ["65536", "99999", "0", "-1", "99999999999999999999"] {
+                #expect(await keys([key: "https://id.example:\(port)/keys"]) == [key], "\(port)")
+            }
+        }
         #expect(await keys(["auth.previous_secret_file": file]) == ["auth.previous_secret_file"])
         #expect(await keys(["auth.jwks_authority": file]) == ["auth.jwks_authority"])
         #expect(await keys(["edge.host": "0.0.0.0"]) == ["auth.mode"])

@@ -86,6 +86,38 @@ struct EventDeliveryTests {
         #expect(receiver.taken.dropFirst(before).contains("reset"))
     }
 
+    /// Regression: a receiver that needed longer for a hundred events than it had got the same hundred for ever.
+    @Test("what is too much at once is delivered in parts, each under an ID of its own")
+    func halved() async throws {
+        let receiver = try await Receiver([])
+        receiver.judge { $0.count > 20 ? .payloadTooLarge : .ok }
+        try await withDeliverers(1, to: receiver) { redis in
+            for number in 1...60 { try await redis.append("alice online \(number)") }
+            try await eventually("all is delivered") { receiver.taken.last == "alice online 60" }
+        }
+        #expect(receiver.taken.filter { $0 != "reset" } == (1...60).map { "alice online \($0)" })
+        #expect(Set(receiver.attempts.map(\.id)).count == receiver.attempts.count)
+    }
+
+    /// Regression: nothing behind it was delivered any more.
+    @Test("a reset takes the place of an event that is never taken, once the one behind it is")
+    func replaced() async throws {
+        let receiver = try await Receiver([])
+        receiver.judge { $0.contains { $0.contains("zoe") } ? .badRequest : .ok }
+        let redis = try await RedisServer()
+        try await redis.append("alice online 1", "zoe online 2", "bob online 3", "alice offline 4")
+        // Nine refusals of each event alone came before.
+        let now = Timestamp.hostTime.milliseconds
+        try await redis.command("HSET", "events:state", "attempts", "9 0 1 9 \(now) -", "delivered", "0-0")
+        try await withDeliverers(1, on: redis, to: receiver) { redis in
+            try await eventually("the first is delivered") { receiver.taken.last == "alice online 1" }
+            try await redis.command("HSET", "events:state", "attempts", "9 0 1 9 \(now) -", "deliverer", "nobody")
+            try await redis.command("HSET", "events:state", "claimed_at", "0")
+            try await eventually("all is delivered") { receiver.taken.last == "alice offline 4" }
+        }
+        #expect(receiver.taken.suffix(4) == ["bob online 3", "reset", "bob online 3", "alice offline 4"])
+    }
+
     @Test("an answer that is long, late or missing costs one attempt each, and nothing else")
     func unkind() async throws {
         let receiver = try await Receiver([])
@@ -167,6 +199,8 @@ private final class Receiver: Sendable {
         var mostEvents = 0
         /// What the next requests are answered; `nil` closes the connection. Then all are taken, with a long answer.
         var answers: [HTTPResponseStatus?] = []
+        /// What they are answered, by their events, once there are no such answers.
+        var judge: @Sendable ([String]) -> HTTPResponseStatus = { _ in .ok }
         var redis: RedisServer?
     }
 
@@ -194,6 +228,9 @@ private final class Receiver: Sendable {
     var redis: RedisServer? { state.withLockedValue { $0.redis } }
 
     func keep(_ redis: RedisServer) { state.withLockedValue { $0.redis = redis } }
+    func judge(_ judge: @escaping @Sendable ([String]) -> HTTPResponseStatus) {
+        state.withLockedValue { $0.judge = judge }
+    }
     func answer(with answers: [HTTPResponseStatus?]) { state.withLockedValue { $0.answers = answers } }
 
     private final class Handler: ChannelInboundHandler, Sendable {
@@ -227,7 +264,7 @@ private final class Receiver: Sendable {
                         isSigned: headers["webhook-signature"].first == expected))
                 let events = Self.events(in: body)
                 state.mostEvents = max(state.mostEvents, events.count)
-                let status = state.answers.isEmpty ? HTTPResponseStatus.ok : state.answers.removeFirst()
+                let status = state.answers.isEmpty ? state.judge(events) : state.answers.removeFirst()
                 if status == .ok { state.taken += events }
                 return status
             }

@@ -143,7 +143,9 @@ final class Expectation {
             else {
                 continue
             }
-            expected.isAlive = expected.isAlive || typing.isAlive(at: now, expiry: expiry + .milliseconds(300))
+            // A worker's estimate of Redis's time may be ahead, and a message to a large room may have to wait.
+            let slack = Duration.milliseconds(300) + world.settings.shard.typing.coalesce
+            expected.isAlive = expected.isAlive || typing.isAlive(at: now, expiry: expiry + slack)
             expected.may =
                 expected.may
                 || typing.mayType(since: { world.calm(at: places + $0.places) - Checks.lag }, expiry: expiry)
