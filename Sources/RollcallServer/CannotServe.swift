@@ -32,6 +32,7 @@ public struct CannotServe: Error, CustomStringConvertible {
                 "it cannot save (stop-writes-on-bgsave-error). Check that its disk has space and is writable"
             case "CLUSTERDOWN":
                 "some slots have no primary, or most primaries are down (redis-cli --cluster check)"
+            case "MOVED", "CROSSSLOT": "it is a node of a cluster: \(RedisDeployment.clusterAdvice)"
             case "OOM": "its memory is full (maxmemory). Give it more memory"
             default: "check its log"
             }

@@ -243,7 +243,7 @@ extension CommandConnection: ConnectionUser {
         connection.tally.failed(failure)
         if failure.isDenied { onDenied?(failure) }
         pending.fail(failure)
-        if failure.code == .server(kind: "READONLY") { connection.drop(failure) }
+        if failure.isAboutConnection { connection.drop(failure) }
     }
 
     func lost(_ error: RedisError, wasReady: Bool) {

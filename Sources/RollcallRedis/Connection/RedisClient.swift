@@ -16,8 +16,6 @@ public final class RedisClient {
         let connection: CommandConnection
         /// Whether the first connection attempt has ended.
         var isDecided = false
-        /// Whether the owner was informed that it is unreachable, since it last was reachable.
-        var isKnownAway = false
 
         init(_ connection: CommandConnection) { self.connection = connection }
     }
@@ -28,7 +26,7 @@ public final class RedisClient {
     public var onConnect: (() -> Void)?
     /// Called when a connection is lost, or left because the primary changed; not called when the owner closes it.
     public var onDisconnect: ((RedisError) -> Void)?
-    /// Called when one of several primaries cannot be reached or refuses the connection: once until it is reached again.
+    /// Called when a primary cannot be reached or refuses the connection: after each attempt.
     public var onUnreachable: ((_ primary: RedisLocation.Address, RedisError) -> Void)?
     /// Called when Redis denies a command because of a missing right, before the command's reply is delivered.
     public var onDenied: ((RedisError) -> Void)?
@@ -101,6 +99,9 @@ extension RedisClient {
     /// Why there is no connection at this moment; with several primaries, one of the reasons.
     public var lastError: RedisError? { owners.lazy.compactMap(\.lastError).first ?? topology.error }
 
+    /// Whether there is a connection, by primary.
+    package var links: [RedisLocation.Address: Bool] { nodes.mapValues(\.connection.isConnected) }
+
     /// The number of open connections.
     public var connectionCount: Int { nodes.values.count { $0.connection.isConnected } }
 
@@ -143,7 +144,7 @@ extension RedisClient {
         nodes[address] = node
         connection.onConnect = { [weak self, weak node] in
             guard let self, let node else { return }
-            (node.isDecided, node.isKnownAway) = (true, false)
+            node.isDecided = true
             if hasBegun { onConnect?() } else { begin() }
         }
         connection.onFailedAttempt = { [weak self, weak node] in
@@ -159,8 +160,8 @@ extension RedisClient {
     }
 
     private func missed(_ node: Node, at address: Address, _ error: RedisError) {
-        if isSpread, !node.isKnownAway, nodes[address] === node { onUnreachable?(address, error) }
-        (node.isDecided, node.isKnownAway) = (true, true)
+        if nodes[address] === node { onUnreachable?(address, error) }
+        node.isDecided = true
         topology.look()
         begin()
     }

@@ -16,6 +16,8 @@ public final class RedisSubscriber {
     public var onLost: (([Topic]) -> Void)?
     /// Called when a connection is lost, after ``onLost``.
     public var onDisconnect: ((RedisError) -> Void)?
+    /// Called when a primary cannot be reached or refuses the connection: after each attempt.
+    public var onUnreachable: ((_ primary: RedisLocation.Address, RedisError) -> Void)?
     /// Called when Redis denies a subscription because of a missing right.
     public var onDenied: ((RedisError) -> Void)?
     /// Called with the topics of wanted channels when their subscriptions are confirmed, also after each reconnect. A
@@ -101,6 +103,9 @@ public final class RedisSubscriber {
     /// The number of channels that are subscribed, or are to be.
     package var channelCount: Int { nodes.values.reduce(early.count) { $0 + $1.channelCount } }
 
+    /// Whether there is a connection, by primary.
+    package var links: [RedisLocation.Address: Bool] { nodes.mapValues(\.isConnected) }
+
     /// The number of open connections.
     public var connectionCount: Int { nodes.values.count { $0.isConnected } }
 
@@ -124,6 +129,7 @@ extension RedisSubscriber {
             if let node { self?.onLost?(node.topics) }
             self?.onDisconnect?(error)
         }
+        node.onFailedAttempt = { [weak self] in self?.onUnreachable?(address, $0) }
         node.onAstray = { [weak self] topic in
             self?.topology.look()
             self?.onLost?([topic])

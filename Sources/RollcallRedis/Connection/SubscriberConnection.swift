@@ -29,6 +29,8 @@ package final class SubscriberConnection {
     package let eventLoop: any EventLoop
     /// Called when a working connection is lost, and all subscriptions with it. Not called when the owner closes it.
     var onDisconnect: ((RedisError) -> Void)?
+    /// Called when an attempt to connect failed.
+    var onFailedAttempt: ((RedisError) -> Void)?
     /// Called when Redis denies a subscription because of a missing right. It is retried.
     var onDenied: ((RedisError) -> Void)?
     /// Called with the topics of wanted channels when their subscriptions are confirmed, also after each reconnect.
@@ -215,7 +217,8 @@ extension SubscriberConnection: ConnectionUser {
         changed.removeAll()
         entries = entries.compactMapValues { $0.isWanted ? Entry(topic: $0.topic) : nil }
         changed.append(contentsOf: entries.keys)
-        if wasReady, error.code != .closed { onDisconnect?(error) }
+        guard error.code != .closed else { return }
+        if wasReady { onDisconnect?(error) } else { onFailedAttempt?(error) }
     }
 
     func received(_ reply: RESPReply) {
@@ -249,6 +252,7 @@ extension SubscriberConnection: ConnectionUser {
     /// the cluster, or the user lacks the right.
     private func failed(_ error: RedisError) {
         connection.tally.failed(error)
+        guard !error.isAboutConnection else { return connection.drop(error) }
         guard let channel = asked.popFirst()?.channel else { return }
         isDown = error.isDenied || error.code == .server(kind: "CLUSTERDOWN")
         if error.isDenied {

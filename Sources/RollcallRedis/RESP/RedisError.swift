@@ -93,6 +93,16 @@ public struct RedisError: Error, Sendable {
         "ASK", "BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MOVED", "NOAUTH", "NOSCRIPT", "TRYAGAIN", "WRONGTYPE",
     ])
 
+    /// Whether it is about the connection and not about the command: this one leads to a server, or is that of a user, with which
+    /// no command can succeed. Another connection may be better.
+    package var isAboutConnection: Bool {
+        if case .server(let kind) = code { Self.refusalsOfConnections.contains(kind) } else { code == .authentication }
+    }
+
+    private static let refusalsOfConnections: Set<ByteString> = [
+        "DENIED", "MASTERDOWN", "NOAUTH", "READONLY", "WRONGPASS",
+    ]
+
     /// Whether a key with one of Rollcall's names has another type. Such a foreign key is not changed or removed by
     /// Rollcall.
     public var isForeignKey: Bool { code == .server(kind: "WRONGTYPE") }

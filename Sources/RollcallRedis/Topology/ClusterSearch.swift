@@ -44,6 +44,8 @@ final class ClusterSearch: TopologySearch {
     private var polls: RepeatedTask?
     private var isAsking = false
     private var isToAskAgain = false
+    /// Whether nodes refuse to say how they are.
+    private var isSilent = false
     /// The number of nodes in a row that were not usable.
     private var misses = 0
 
@@ -112,10 +114,24 @@ final class ClusterSearch: TopologySearch {
         guard let asks, asks.isConnected, !isAsking else { return }
         isAsking = true
         var health = Health.cutOff
-        asks.send(RedisCommand("CLUSTER", "INFO")) { answer in
-            if let info = (try? answer.get())?.text { health = Health(info) }
+        asks.send(RedisCommand("CLUSTER", "INFO")) { [weak self] answer in
+            switch answer {
+            case .success(let info): health = info.text.map(Health.init) ?? .cutOff
+            case .failure(let error):
+                // Where nobody may ask for it, each node is believed.
+                guard error.isDenied || error.isUnknownCommand else { return }
+                health = .well
+                self?.noteSilence(error)
+            }
         }
         asks.send(RedisCommand("CLUSTER", "SLOTS")) { [weak self] in self?.answered($0, health) }
+    }
+
+    private func noteSilence(_ error: RedisError) {
+        guard !isSilent else { return }
+        isSilent = true
+        logger.warning(
+            "nodes of the cluster do not say how they are; each is believed", metadata: ["reason": "\(error)"])
     }
 
     private func answered(_ answer: Result<RedisValue, RedisError>, _ health: Health) {

@@ -34,6 +34,9 @@ public struct RedisDeployment: Hashable, Sendable {
         if case .cluster = kind { true } else { false }
     }
 
+    /// What to do about one node of a cluster.
+    package static let clusterAdvice = "set redis.url to redis+cluster://HOST:PORT, which finds the others"
+
     /// The file that contains a user with exactly the rights that a worker needs.
     package static func rightsFile(ofCluster isCluster: Bool) -> String {
         isCluster ? "Config/redis-cluster.acl" : "Config/redis.acl"

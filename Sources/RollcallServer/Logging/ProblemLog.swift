@@ -23,6 +23,13 @@ final class ProblemLog: Sendable {
         if isNew("\(message)", error) { logger.log(level: .warning, message, metadata: ["reason": "\(error)"]) }
     }
 
+    /// A connection is missing, on any event loop. After each attempt: a log line for each reason once a minute.
+    func unreachable(_ primary: RedisLocation.Address, _ error: RedisError) {
+        guard isNew("unreachable \(error)", error) else { return }
+        logger.warning(
+            "a primary of Redis cannot be reached", metadata: ["primary": "\(primary)", "reason": "\(error)"])
+    }
+
     /// A right was revoked while the worker runs.
     func denied(_ error: RedisError) {
         guard isNew("denied", error) else { return }

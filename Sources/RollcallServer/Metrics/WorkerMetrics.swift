@@ -27,7 +27,7 @@ struct LeaseTally {
 
 struct WorkerTapes {
     private var connection: ConnectionTapes
-    private var ready, draining, held, up, refuses, refusesEvents: GaugeTape
+    private var ready, draining, held, up, refuses, refusesEvents, evicts: GaugeTape
     private let age, ahead: any MeterHandler
     private var incarnations, failed, swept, devices: CounterTape
 
@@ -41,6 +41,7 @@ struct WorkerTapes {
         up = GaugeTape(.redisUp, in: factory)
         refuses = GaugeTape(.redisRefusesWrites, in: factory)
         refusesEvents = GaugeTape(.eventsRefused, in: factory)
+        evicts = GaugeTape(.redisMayEvict, in: factory)
         incarnations = CounterTape(.incarnations, in: factory)
         failed = CounterTape(.heartbeatsFailed, in: factory)
         swept = CounterTape(.sweptIncarnations, in: factory)
@@ -50,12 +51,14 @@ struct WorkerTapes {
     }
 
     mutating func report(
-        _ tally: LeaseTally, clockAhead: Duration?, holdsLease: Bool, refusesWrites: Bool, at now: NIODeadline
+        _ tally: LeaseTally, clockAhead: Duration?, mayEvict: Bool, holdsLease: Bool, refusesWrites: Bool,
+        at now: NIODeadline
     ) {
         if let clockAhead { ahead.set(clockAhead / .seconds(1)) }
         held.stand(at: holdsLease ? 1 : 0)
         refuses.stand(at: refusesWrites ? 1 : 0)
         refusesEvents.stand(at: tally.eventsRefused ? 1 : 0)
+        evicts.stand(at: mayEvict ? 1 : 0)
         if let acknowledged = tally.acknowledged { age.set(Double((now - acknowledged).nanoseconds) / 1e9) }
         incarnations.reach(tally.incarnations)
         failed.reach(tally.heartbeatsFailed)
@@ -84,6 +87,7 @@ struct WorkerTapes {
         up.stand(at: 0)
         refuses.stand(at: 0)
         refusesEvents.stand(at: 0)
+        evicts.stand(at: 0)
         connection.withdraw()
     }
 }

@@ -23,7 +23,11 @@ final class LeaseDriver {
     private let standing: () -> Standing
     private let gather: () -> EventLoopFuture<LoopFigures>
     private var isGathering = false
+    /// Whether Redis may delete keys to make room.
+    var mayEvict = false
     private(set) var pulse = WorkerPulse()
+    private var missing = MissingLinks()
+    private let lacks: (ContinuousClock.Instant?) -> Void
     private var tally = LeaseTally()
     private var metrics: WorkerTapes
     private var nextReport: Scheduled<Void>?
@@ -63,13 +67,15 @@ final class LeaseDriver {
     ///   - shards: The number of shards; ``shardConnected(_:)`` reports each.
     ///   - denied: Called if Redis does not allow a heartbeat.
     ///   - reconnect: Makes all of the worker's connections to Redis connect again.
+    ///   - lacks: Called with each heartbeat, with since when a connection is missing that the worker should have.
     ///   - gather: Collects the counters of all shards, on this event loop.
     init(
         _ settings: NodeSettings, of topology: Topology, on driver: ShardDriver, shards: Int, problems: ProblemLog,
         metrics: WorkerTapes, reconnect: @escaping (RedisError) -> Void,
         describe: @escaping (LeaseCoordinator.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
         denied: @escaping (RedisError) -> Void,
-        standing: @escaping () -> Standing, gather: @escaping () -> EventLoopFuture<LoopFigures>
+        lacks: @escaping (ContinuousClock.Instant?) -> Void, standing: @escaping () -> Standing,
+        gather: @escaping () -> EventLoopFuture<LoopFigures>
     ) {
         self.settings = settings
         self.driver = driver
@@ -84,7 +90,7 @@ final class LeaseDriver {
         self.describe = describe
         self.tell = tell
         self.denied = denied
-        self.standing = standing
+        (self.lacks, self.standing) = (lacks, standing)
         self.gather = gather
         self.metrics = metrics
         let (names, isSpread) = (settings.store.names, commands.isSpread)
@@ -99,10 +105,7 @@ final class LeaseDriver {
         commands.onConnect = { [weak self] in self?.beat() }
         commands.onDisconnect = { [weak self] error in self?.connectionLost(error) }
         commands.onDenied = { [problems] in problems.denied($0) }
-        commands.onUnreachable = { [logger] primary, error in
-            logger.warning(
-                "a primary of Redis cannot be reached", metadata: ["primary": "\(primary)", "reason": "\(error)"])
-        }
+        commands.onUnreachable = { [problems] in problems.unreachable($0, $1) }
         commands.start()
         beatLater()
         report()
@@ -134,14 +137,19 @@ final class LeaseDriver {
         isGathering = true
         gather().assumeIsolated().whenComplete { [weak self] result in
             self?.isGathering = false
-            if case .success(let figures) = result { self?.pulse.gathered(figures) }
+            guard case .success(let figures) = result, let self else { return }
+            pulse.gathered(figures)
+            let own = driver.links(.heartbeats, commands.links)
+            missing.observe(figures.links.merging(own) { $1 }, at: .now)
+            lacks(missing.first)
         }
     }
 
     private func report() {
         pulse.secondPassed(commands.tally.roundTrips)
         metrics.report(
-            tally, clockAhead: clockAhead, holdsLease: coordinator.incarnation != nil && !refusesWrites,
+            tally, clockAhead: clockAhead, mayEvict: mayEvict,
+            holdsLease: coordinator.incarnation != nil && !refusesWrites,
             refusesWrites: refusesWrites,
             at: .now())
         metrics.report(standing())

@@ -99,6 +99,7 @@ package final class Node: Sendable {
                 metrics: WorkerTapes(metrics), reconnect: { [weak self] in self?.reconnect(because: $0) },
                 describe: heartbeat.heartbeat(for:), tell: { [weak self] in self?.tell($0) },
                 denied: { [settings] in started.fail(CannotServe.denied($0, at: settings.redis)) },
+                lacks: { [weak self] moment in self?.state.withLockedValue { $0.missingSince = moment } },
                 standing: { [weak self] in self?.standing ?? Standing() },
                 gather: { [weak self, eventLoop = driver.eventLoop] in
                     self?.gatherFigures(on: eventLoop) ?? eventLoop.makeSucceededFuture(LoopFigures())
@@ -126,6 +127,10 @@ package final class Node: Sendable {
             try await started.futureResult.get()
         } onCancelOrGracefulShutdown: {
             started.fail(CancellationError())
+        }
+        let policy = try await checkServer()
+        lease.withLockedValue { $0 }.map { lease in
+            lease.eventLoop.execute { lease.value.mayEvict = policy != nil }
         }
     }
 

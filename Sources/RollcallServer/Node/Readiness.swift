@@ -14,6 +14,8 @@ struct Readiness: Sendable {
     /// Whether the worker is stopping. A lease acquired after that does not change it.
     private(set) var isLeaving = false
     private var renewed: ContinuousClock.Instant?
+    /// Since when a connection is missing to a server that others of this worker reach.
+    var missingSince: ContinuousClock.Instant?
     private let patience: Duration
 
     /// How many leases may pass without an acknowledged heartbeat before the worker is not ready: as long as a restart
@@ -43,7 +45,7 @@ struct Readiness: Sendable {
 
     func isReady(at now: ContinuousClock.Instant) -> Bool {
         guard let renewed, !isLeaving else { return false }
-        return now - renewed <= patience
+        return now - renewed <= patience && missingSince.map { now - $0 <= patience } ?? true
     }
 }
 

@@ -12,11 +12,22 @@ struct LoopFigures: Sendable {
     var delivered = 0
     /// From sending a command to its reply.
     var roundTrips = Histogram()
+    /// Whether there is a connection, for each that should be.
+    var links: [Link: Bool] = [:]
+
+    /// A connection of an event loop to a server.
+    struct Link: Hashable, Sendable {
+        enum Purpose { case commands, messages, heartbeats }
+        var loop: ObjectIdentifier
+        var purpose: Purpose
+        var server: RedisLocation.Address
+    }
 
     static func + (left: Self, right: Self) -> Self {
         LoopFigures(
             signals: left.signals + right.signals, published: left.published + right.published,
-            delivered: left.delivered + right.delivered, roundTrips: left.roundTrips + right.roundTrips)
+            delivered: left.delivered + right.delivered, roundTrips: left.roundTrips + right.roundTrips,
+            links: left.links.merging(right.links) { $1 })
     }
 }
 
@@ -24,7 +35,33 @@ extension ShardDriver {
     var figures: LoopFigures {
         LoopFigures(
             signals: shard.tally.typingSignals, published: shard.tally.typingPublished,
-            delivered: shard.tally.sent.total, roundTrips: commands.tally.roundTrips)
+            delivered: shard.tally.sent.total, roundTrips: commands.tally.roundTrips,
+            links: links(.commands, commands.links).merging(links(.messages, subscriber.links)) { $1 })
+    }
+}
+
+extension ShardDriver {
+    func links(_ purpose: LoopFigures.Link.Purpose, _ links: [RedisLocation.Address: Bool]) -> [LoopFigures.Link: Bool]
+    {
+        Dictionary(
+            uniqueKeysWithValues: links.map {
+                (LoopFigures.Link(loop: ObjectIdentifier(self), purpose: purpose, server: $0.key), $0.value)
+            })
+    }
+}
+
+/// Since when connections are missing to servers that others of the worker reach. A loop without one serves its devices half:
+/// their joins are never answered, or nobody sees them.
+struct MissingLinks {
+    private var since: [LoopFigures.Link: ContinuousClock.Instant] = [:]
+
+    /// Since when the first of them is missing.
+    var first: ContinuousClock.Instant? { since.values.min() }
+
+    mutating func observe(_ links: [LoopFigures.Link: Bool], at now: ContinuousClock.Instant) {
+        let reached = Set(links.filter(\.value).map(\.key.server))
+        let missing = links.filter { !$0.value && reached.contains($0.key.server) }.keys
+        since = Dictionary(uniqueKeysWithValues: missing.map { ($0, since[$0] ?? now) })
     }
 }
 

@@ -79,6 +79,8 @@ package final class ShardDriver {
         commands.onConnect = { [weak self] in self?.onRedisConnected?() }
         commands.onDisconnect = { [weak self] error in self?.onRedisLost?(error) }
         commands.onDenied = { [problems] in problems.denied($0) }
+        commands.onUnreachable = { [problems] in problems.unreachable($0, $1) }
+        subscriber.onUnreachable = { [problems] in problems.unreachable($0, $1) }
         subscriber.onDenied = { [problems] in problems.denied($0) }
         subscriber.onDisconnect = { [problems] in problems.warning("a connection for messages lost", $0) }
         subscriber.onLost = { [weak self] topics in

@@ -86,6 +86,15 @@ extension WorkerConfiguration {
             guard $0.redis.passwordFile != nil, $0.redis.deployment?.password != nil else { return nil }
             return "redis.url has a password too: remove one of them"
         },
+        Rule(.missing, "redis.password_file", "redis.url") {
+            guard let user = $0.redis.deployment?.username, $0.redis.deployment?.password == nil,
+                $0.redis.passwordFile == nil,
+                $0.redis.password == nil
+            else { return nil }
+            return
+                "redis.url names the user \(user) without a password, and Redis would take the connection as that of the user "
+                + "default: set the file with the user's password"
+        },
         Rule(.missing, "redis.sentinel_password_file", "redis.sentinel_user") {
             $0.redis.sentinelUser != nil && $0.redis.sentinelPasswordFile == nil
                 ? "redis.sentinel_user is set: a user needs a password" : nil

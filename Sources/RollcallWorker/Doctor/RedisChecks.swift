@@ -248,28 +248,44 @@ struct RedisChecks {
             if shortfall.refusal?.hasPrefix("READONLY") == true {
                 return Finding(.rights, .skipped, "not checked: a replica does not report them")
             }
-            guard shortfall.commands.isEmpty else {
+            let optional = WorkerRights.optional.filter { command in
+                let right = RedisRight.command(command.name.lowercased().replacing(" ", with: "|"))
+                return shortfall.commands.contains(command.name) || shortfall.rights.contains(right)
+            }
+            let unknown = shortfall.commands.filter { name in !optional.contains { $0.name == name } }
+            let missing = shortfall.rights.filter { right in
+                !optional.contains { right == .command($0.name.lowercased().replacing(" ", with: "|")) }
+            }
+            guard unknown.isEmpty else {
                 return Finding(
                     .rights, .failure,
-                    "this Redis does not know \(shortfall.commands.joined(separator: ", ")), which workers need",
+                    "this Redis does not know \(unknown.joined(separator: ", ")), which workers need",
                     advice: "remove rename-command, and use ACLs to keep other users from these commands")
             }
-            guard !shortfall.rights.isEmpty else {
+            guard !missing.isEmpty else {
+                guard optional.isEmpty else {
+                    let effects = optional.map { "\($0.name) (\($0.without))" }.joined(separator: ", ")
+                    return Finding(.rights, .warning, "workers do without \(effects)")
+                }
                 // A user who can ask for everything has more than the minimum rights.
-                guard case .success = readings.info else {
+                guard case .success = readings.clientMemory else {
                     return Finding(.rights, .ok, "\(user) has all rights that a worker needs")
                 }
                 return Finding(
                     .rights, .ok,
                     "\(user) has all rights that a worker needs, and more; \(file) has a user with only these rights")
             }
-            // A user who can read but not run scripts was probably created for the doctor, not for workers.
-            if shortfall.rights.contains(.command("evalsha")), case .success = readings.info {
+            // A user who can write nothing was probably created for the doctor, not for workers.
+            let isReadOnly =
+                missing.contains(.command("evalsha"))
+                && (missing.contains(.command("multi"))
+                    || ["hset", "set", "zadd"].allSatisfy { missing.contains(.command($0)) })
+            if isReadOnly, case .success = readings.info {
                 return Finding(
                     .rights, .skipped,
                     "\(user) is read-only; run the doctor as the workers' user to check its rights")
             }
-            let rules = shortfall.rights.map(\.description).joined(separator: " ")
+            let rules = missing.map(\.description).joined(separator: " ")
             return Finding(
                 .rights, .failure, "\(user) lacks rights that a worker needs: \(rules)",
                 advice: "Redis's administrator can run ACL SETUSER \(readings.user) \(rules); "

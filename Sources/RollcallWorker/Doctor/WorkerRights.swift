@@ -199,6 +199,14 @@ extension WorkerRights {
         ("script|load", ["return 1"]), ("eval", ["return 1", "0"]), ("evalsha", ["0", "0"]),
     ]
 
+    /// What workers do without, where a service refuses it, and what that costs.
+    static let optional = [
+        (name: "CLIENT SETNAME", without: "their connections have no name"),
+        (name: "SCRIPT LOAD", without: "scripts are sent whole after each connect"),
+        (name: "INFO", without: "after each start there may be a reset of the events too many"),
+        (name: "CLUSTER INFO", without: "a node that is cut off is believed"),
+    ]
+
     /// Sent to each server that sentinels name as primary, before any other command. This right is not probed: without
     /// it, no connection gets as far as the check.
     private static let underSentinels = ["role"]

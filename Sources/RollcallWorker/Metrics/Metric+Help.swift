@@ -54,6 +54,8 @@ extension Metric {
         case .redisUp: "Whether the connection for heartbeats is open."
         case .redisRefusesWrites:
             "Whether there is a connection but the last two heartbeats or more failed: Redis refuses writes (such as MISCONF)."
+        case .redisMayEvict:
+            "Whether Redis, when the worker started, was set to delete keys to make room (maxmemory-policy)."
         case .redisConnections: "Open connections to Redis, by purpose."
         case .redisConnects: "Connections to Redis that were established, by purpose."
         case .redisCommands: "Commands sent to Redis."

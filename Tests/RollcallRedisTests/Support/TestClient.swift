@@ -58,7 +58,10 @@ final class TestClient: Sendable {
         try await use { [self] commands, subscriber in
             commands.onConnect = { [weak self] in self?.note("connected") }
             commands.onDisconnect = { [weak self] in self?.note("lost \($0.code)") }
-            commands.onUnreachable = { [weak self] primary, _ in self?.note("unreachable \(primary)") }
+            commands.onUnreachable = { [weak self, isSpread = commands.isSpread] primary, _ in
+                let event = "unreachable \(primary)"
+                if isSpread, self?.events.last != event { self?.note(event) }
+            }
             subscriber.onSubscribed = { [weak self] in for topic in $0 { self?.note("+\(topic.channel)") } }
             subscriber.onLost = { [weak self] in for topic in $0 { self?.note("-\(topic.channel)") } }
             subscriber.onDenied = { [weak self] in self?.note("denied \($0.code)") }

@@ -1,6 +1,8 @@
 // When a worker should receive new devices.
 
+import Foundation
 import RollcallProtocol
+import RollcallRedis
 import Testing
 
 @testable import RollcallCore
@@ -39,6 +41,60 @@ import Testing
         #expect(!readiness.isReady(at: start + .seconds(31)))
         readiness.renews(at: start + .seconds(32))
         #expect(readiness.isReady(at: start + .seconds(32)) && readiness.holdsLease)
+    }
+
+    /// Regression: ten of twenty joins were never answered, and balancers were told that all was well.
+    @Test("a connection that is missing counts, but not while nothing else of the worker reaches that server")
+    func missing() {
+        let servers = [1, 2].map { RedisLocation.Address.host("r\($0)", port: 6379) }
+        let loops = [NSObject(), NSObject()]
+        func links(_ isConnected: Bool..., to server: RedisLocation.Address) -> [LoopFigures.Link: Bool] {
+            Dictionary(
+                uniqueKeysWithValues: zip(loops, isConnected).map {
+                    (LoopFigures.Link(loop: ObjectIdentifier($0), purpose: .messages, server: server), $1)
+                })
+        }
+        var missing = MissingLinks()
+        missing.observe(links(true, true, to: servers[0]), at: start)
+        #expect(missing.first == nil)
+        missing.observe(links(true, false, to: servers[0]), at: start + .seconds(1))
+        missing.observe(links(true, false, to: servers[0]), at: start + .seconds(2))
+        #expect(missing.first == start + .seconds(1))
+        var readiness = readiness
+        readiness.begins("w1.a", at: start + .seconds(31))
+        readiness.missingSince = missing.first
+        #expect(readiness.isReady(at: start + .seconds(31)) && !readiness.isReady(at: start + .seconds(32)))
+        missing.observe(
+            links(true, true, to: servers[0]).merging(links(false, false, to: servers[1])) { $1 }, at: start)
+        #expect(missing.first == nil, "that primary is down")
+    }
+
+    @Test(
+        "a server that cannot do what a worker needs is told apart by what it says of itself",
+        arguments: [
+            ("redis_version:6.0.16\r\nredis_mode:standalone\r\n", "6.0.16"), ("redis_version:6.2.0\r\n", nil),
+            ("", nil),
+            ("redis_version:10.0.0\r\n", nil), ("redis_version:6.0.0\r\nvalkey_version:8.0.1\r\n", nil),
+            ("redis_version:7.0.15\r\nredis_mode:cluster\r\ncluster_size:3\r\n", "redis+cluster://"),
+            ("redis_version:7.0.15\r\nredis_mode:cluster\r\ncluster_size:1\r\n", nil),
+            ("redis_version:7.0.15\r\nredis_mode:cluster\r\n", nil),
+        ])
+    func server(info: String, word: String?) throws {
+        let location = try RedisDeployment(url: "redis://127.0.0.1")
+        let refusal = ServerFacts([ByteString(info)]).refusal(at: location)
+        #expect(refusal?.description.contains(word ?? "?") == word.map { _ in true })
+        let cluster = try RedisDeployment(url: "redis+cluster://127.0.0.1")
+        #expect(word != "redis+cluster://" || ServerFacts([ByteString(info)]).refusal(at: cluster) == nil)
+    }
+
+    @Test(
+        "it is told whether the server deletes keys to make room",
+        arguments: [
+            ("noeviction", "1000", nil), ("volatile-lru", "1000", "volatile-lru"), ("allkeys-lru", "0", nil),
+        ])
+    func eviction(policy: String, most: String, told: String?) {
+        let info = ByteString("maxmemory:\(most)\r\nmaxmemory_policy:\(policy)\r\n")
+        #expect(ServerFacts(["", info]).eviction == told)
     }
 
     @Test("a worker that is stopping is not ready any more, even with a new lease")
