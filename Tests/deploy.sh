@@ -31,6 +31,37 @@ timeout 10 sh -c "until redis-cli -p $port --user default --pass admin --no-auth
     --set "redis.password_file=$folder/password" --set "auth.secret_file=$folder/secrets/jwt_secret" \
     --set edge.port=0 --set admin.port=0
 
+step nginx and Caddy, as docs/operating.md says
+# Pages of the proxy's host may connect, which takes the header Host.
+.build/release/rollcall worker --set "redis.url=redis://rollcall@127.0.0.1:$port" --set "redis.password_file=$folder/password" \
+    --set "auth.secret_file=$folder/secrets/jwt_secret" --set "edge.port=$((port + 4))" --set admin.port=0 >/dev/null 2>&1 &
+others="$others $!"
+recipe() {
+    sed -n "/^\`\`\`$1/,/^\`\`\`$/p" docs/operating.md |
+        sed "/^\`\`\`/d; s|127.0.0.1:80\b|127.0.0.1:$2|; s|127.0.0.1:8080|127.0.0.1:$((port + 4))|; s|127.0.0.1:8090|127.0.0.1:1|"
+}
+{
+    echo "pid $folder/nginx.pid; error_log stderr; daemon off; events {} http { access_log off;"
+    recipe nginx "$((port + 5))"
+    echo "}"
+} >"$folder/nginx.conf"
+nginx -p "$folder" -c "$folder/nginx.conf" 2>/dev/null &
+others="$others $!"
+{ echo "{ admin off
+}"; recipe caddy "$((port + 6))"; } >"$folder/Caddyfile"
+HOME=$folder caddy run --adapter caddyfile --config "$folder/Caddyfile" 2>/dev/null &
+others="$others $!"
+for proxy in 5 6; do
+    page() {
+        curl -s -o /dev/null -m 1 -w '%{http_code}' -H 'Connection: Upgrade' -H 'Upgrade: websocket' \
+            -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==' \
+            -H "Origin: http://$1" "http://127.0.0.1:$((port + proxy))$2" || true
+    }
+    for i in 1 2 3 4 5 6 7 8 9 10; do [ "$(page "127.0.0.1:$((port + proxy))" /v1/connect)" = 101 ] && break || sleep 1; done
+    got="$(page "127.0.0.1:$((port + proxy))" /v1/connect) $(page evil.example /v1/connect) $(page x /)"
+    [ "$got" = "101 403 200" ] || { echo "proxy $proxy answered $got" >&2; exit 1; }
+done
+
 step HAProxy, before a worker whose Redis is away for 60 s
 # As it is shipped, but for the names and ports of its network.
 sed "/^resolvers/,/^$/d; s| resolvers containers init-addr none||; s|:8443 .*|127.0.0.1:$((port + 1))|

@@ -58,7 +58,7 @@ public struct Worker: Service {
         let authenticator = try Authenticator(auth, logger: Authenticator.logger.kept(in: events))
         let edgeCertificate = try certificate(of: .edge)
         let adminCertificate = try certificate(of: .admin)
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.worker.loops)
         do {
             let node = try await Node(
                 NodeSettings(configuration), authenticator: authenticator, group: group, logger: logger,
@@ -160,6 +160,7 @@ public struct Worker: Service {
             onDrain()
             logger.info("draining", metadata: ["sessions": "\(edge.connections)"])
             node.leave()
+            try? await Task.sleep(for: configuration.worker.drainDelay)
             await edge.stopAccepting()
             delivery.cancel()
             try await node.drain()

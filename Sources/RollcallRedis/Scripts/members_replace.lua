@@ -2,7 +2,7 @@
 --
 -- KEYS     1 typing:{CONVERSATION}: without a user, 2 typing:{CONVERSATION}, 3 members:{CONVERSATION}; 2 and 3 are
 --          also the channels
--- ARGV     user, display name, user, display name …
+-- ARGV     of each member the user, a space, and the display name: some services take at most some thousand arguments
 -- Reply    TIME
 
 local BATCH = 2000 -- Lua passes no more than some thousand arguments
@@ -12,11 +12,15 @@ redis.call('HSET', KEYS[3], '{managed}', '1')
 redis.call('UNLINK', KEYS[3])
 redis.call('HSET', KEYS[3], '{managed}', '1')
 
-local names = {}
-for first = 1, #ARGV, BATCH do
-  local last = math.min(first + BATCH - 1, #ARGV)
-  for i = first, last, 2 do names[ARGV[i]] = true end
-  redis.call('HSET', KEYS[3], unpack(ARGV, first, last))
+local names, fields = {}, {}
+for _, member in ipairs(ARGV) do
+  local space = string.find(member, ' ', 1, true)
+  local user = string.sub(member, 1, space - 1)
+  names[user] = true
+  fields[#fields + 1], fields[#fields + 2] = user, string.sub(member, space + 1)
+end
+for first = 1, #fields, BATCH do
+  redis.call('HSET', KEYS[3], unpack(fields, first, math.min(first + BATCH - 1, #fields)))
 end
 
 redis.call('PUBLISH', KEYS[3], '{"reset":true}')

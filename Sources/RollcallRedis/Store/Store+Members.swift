@@ -56,7 +56,7 @@ extension Store {
     ) {
         call(
             .membersReplace, keys: conversationKeys(conversation),
-            arguments: members.flatMap { [.string($0.text), .string($1)] }, reply: reply
+            arguments: members.map { .string("\($0.text) \($1)") }, reply: reply
         ) { _ in () }
     }
 

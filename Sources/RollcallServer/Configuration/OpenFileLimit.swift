@@ -31,14 +31,17 @@ package enum OpenFileLimit {
     /// How many sessions fit after ``raise()``.
     package static var sessions: Int { sessions() }
 
-    package static func sessions(files: Int = reachable, loops: Int = System.coreCount) -> Int {
+    /// The event loops of a worker by default.
+    package static var loops: Int { min(WorkerConfiguration.Worker.mostLoopsByDefault, max(1, System.coreCount)) }
+
+    package static func sessions(files: Int = reachable, loops: Int = OpenFileLimit.loops) -> Int {
         let handshakes = handshakes(files: files, loops: loops) * loops
         return min(mostSessions, max(1, devices(files: files, loops: loops) - handshakes))
     }
 
     /// How many connections per event loop may be in the handshake. They are reserved separately, so that handshakes
     /// cannot take the place of sessions.
-    package static func handshakes(files: Int = reachable, loops: Int = System.coreCount) -> Int {
+    package static func handshakes(files: Int = reachable, loops: Int = OpenFileLimit.loops) -> Int {
         max(1, min(mostHandshakes, devices(files: files, loops: loops) / 8 / loops))
     }
 

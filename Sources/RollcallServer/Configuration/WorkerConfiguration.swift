@@ -56,6 +56,12 @@ public struct WorkerConfiguration: Sendable {
         public var lease = Duration.seconds(5)
         /// How long a graceful shutdown takes to spread its devices over other workers.
         public var drain = Duration.seconds(4)
+        /// How long before that a worker that stops is not ready and serves on: for load balancers that take a while to forget it.
+        public var drainDelay = Duration.zero
+        /// Event loops: by default the processors that this process may use, at most ``mostLoopsByDefault``.
+        public var loops = OpenFileLimit.loops
+        /// More need more connections to Redis than they are worth, where processors are those of a large host.
+        public static let mostLoopsByDefault = 16
     }
 
     public struct Edge: Sendable {

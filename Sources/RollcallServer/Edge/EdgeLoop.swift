@@ -18,6 +18,8 @@ final class EdgeLoop {
     let sessions: SessionCount
     /// `nil` if addresses are not limited.
     let addresses: AddressLimits?
+    /// What a health check is told.
+    let isServing: @Sendable () -> Bool
     let shard: any EdgeShard
     let logger: Logger
 
@@ -46,12 +48,13 @@ final class EdgeLoop {
     /// Create it on `eventLoop`. It checks until ``stop()``.
     init(
         on eventLoop: any EventLoop, settings: EdgeSettings, sessions: SessionCount, addresses: AddressLimits? = nil,
-        shard: any EdgeShard, logger: Logger
+        isServing: @escaping @Sendable () -> Bool = { true }, shard: any EdgeShard, logger: Logger
     ) {
         self.eventLoop = eventLoop
         self.settings = settings
         self.sessions = sessions
         self.addresses = addresses
+        self.isServing = isServing
         self.shard = shard
         self.logger = logger
         handshake = Handshake(

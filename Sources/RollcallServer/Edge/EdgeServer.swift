@@ -14,6 +14,7 @@ package final class EdgeServer: Sendable {
     private let makeShard: @Sendable (any EventLoop) -> any EdgeShard
     private let sessions: SessionCount
     private let addresses: AddressLimits?
+    private let isServing: @Sendable () -> Bool
     private let running = NIOLockedValueBox<Running?>(nil)
 
     private struct Running {
@@ -23,14 +24,17 @@ package final class EdgeServer: Sendable {
 
     /// - Parameters:
     ///   - group: The event loops that share the connections.
+    ///   - isServing: What a health check is told.
     ///   - shard: Called once per event loop, on that loop, when the server starts.
     init(
         _ settings: EdgeSettings, group: any EventLoopGroup, logger: Logger,
+        isServing: @escaping @Sendable () -> Bool = { true },
         shard: @escaping @Sendable (any EventLoop) -> any EdgeShard
     ) {
         self.settings = settings
         self.group = group
         self.logger = logger
+        self.isServing = isServing
         makeShard = shard
         sessions = SessionCount(limit: settings.sessions)
         addresses = AddressLimits(connections: settings.connectionsPerAddress)
@@ -40,7 +44,7 @@ package final class EdgeServer: Sendable {
     package convenience init(
         _ settings: EdgeSettings, node: Node, group: any EventLoopGroup, logger: Logger
     ) {
-        self.init(settings, group: group, logger: logger) { node.shard(on: $0) }
+        self.init(settings, group: group, logger: logger, isServing: { node.isServing }) { node.shard(on: $0) }
     }
 
     /// The number of sessions.
@@ -51,10 +55,10 @@ package final class EdgeServer: Sendable {
     /// - Returns: The first address on which it listens, with the port that was picked if the configuration names port 0.
     /// - Throws: ``ListenError`` if it cannot listen there.
     package func start() async throws -> SocketAddress {
-        let loops = try await EdgeLoops(group) { [settings, sessions, addresses, makeShard, logger] loop in
+        let loops = try await EdgeLoops(group) { [settings, sessions, addresses, isServing, makeShard, logger] loop in
             EdgeLoop(
-                on: loop, settings: settings, sessions: sessions, addresses: addresses, shard: makeShard(loop),
-                logger: logger)
+                on: loop, settings: settings, sessions: sessions, addresses: addresses, isServing: isServing,
+                shard: makeShard(loop), logger: logger)
         }
         var listeners: [any Channel] = []
         do {

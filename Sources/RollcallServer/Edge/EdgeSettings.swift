@@ -52,7 +52,7 @@ package struct EdgeSettings: Sendable {
         outboundBytes = configuration.limits.outboundBytes
         slowFor = configuration.limits.slowFor
         handshake = configuration.limits.hello
-        handshakes = OpenFileLimit.handshakes()
+        handshakes = OpenFileLimit.handshakes(loops: configuration.worker.loops)
     }
 
     static let mostHandshakes = OpenFileLimit.mostHandshakes

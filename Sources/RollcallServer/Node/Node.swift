@@ -238,6 +238,9 @@ package final class Node: Sendable {
 
     package var isDraining: Bool { state.withLockedValue { $0.isLeaving } }
 
+    /// Whether it takes devices, whatever it has of Redis: from its first lease until it stops.
+    var isServing: Bool { state.withLockedValue { $0.incarnation != nil && !$0.isLeaving } }
+
     package var isReady: Bool { state.withLockedValue { $0.isReady(at: .now) } }
 
     private var standing: Standing {

@@ -38,6 +38,8 @@ extension WorkerConfiguration {
         .duration("worker.heartbeat", \.worker.heartbeat, in: .milliseconds(50)...(.seconds(60))),
         .duration("worker.lease", \.worker.lease, in: .seconds(1)...(.seconds(600))),
         .duration("worker.drain", \.worker.drain, in: .zero...(.seconds(600))),
+        .duration("worker.drain_delay", \.worker.drainDelay, in: .zero...(.seconds(600))),
+        .number("worker.loops", \.worker.loops, automatic: "0", in: 1...256),
     ]
 
     private static let edgeSettings: [Setting] = [

@@ -83,7 +83,7 @@ struct EdgeHandshakeTests {
     @Test("says what is wrong with a request")
     func refuses() async throws {
         let requests = [
-            ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 404),
+            ("GET /x HTTP/1.1\r\nHost: a\r\n\r\n", 404),
             ("GET /v1/connect HTTP/1.1\r\nHost: a\r\n\r\n", 426),
             ("POST /v1/connect HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12345", 405),
             ("CONNECT /v1/connect:80 HTTP/1.1\r\nHost: a\r\n\r\n", 404),
@@ -109,13 +109,33 @@ struct EdgeHandshakeTests {
         try await TestEdge.with { edge in
             for (path, origin, status) in [
                 ("/v1/connect", "http://localhost:1", 426), ("/v1/connect?x", "https://evil.example", 403),
-                ("/", "https://evil.example", 404),
+                ("/x", "https://evil.example", 404),
             ] {
                 let client = try RawClient(port: edge.port)
                 try await client.send("GET \(path) HTTP/1.1\r\nHost: a\r\nOrigin: \(origin)\r\n\r\n")
                 let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
                 #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
                 #expect(answer.contains("\r\nAccess-Control-Allow-Origin: *\r\n"))
+            }
+        }
+    }
+
+    /// Load balancers ask for this path by default, and took every worker for ill.
+    @Test(
+        "tells a load balancer at its root whether the worker takes devices, whatever limits are reached",
+        arguments: [true, false])
+    func health(isServing: Bool) async throws {
+        try await TestEdge.with(isServing: isServing) {
+            ($0.sessions, $0.connectionsPerAddress) = (0, 1)
+        } body: { edge in
+            let other = try RawClient(port: edge.port)
+            try await other.send(TestEdge.request())
+            for method in ["GET", "HEAD"] {
+                let client = try RawClient(port: edge.port)
+                try await client.send("\(method) / HTTP/1.1\r\nHost: 10.0.0.1\r\nOrigin: https://a.example\r\n\r\n")
+                let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
+                #expect(answer.hasPrefix("HTTP/1.1 \(isServing ? 200 : 503) "))
+                #expect(answer.hasSuffix("\r\n\r\n") == (method == "HEAD"))
             }
         }
     }

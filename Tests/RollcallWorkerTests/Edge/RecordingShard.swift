@@ -139,7 +139,8 @@ struct TestEdge {
     ///   - change: changes the defaults of ``EdgeSettings``.
     ///   - answer: what the shards do with a message; by default, they send it back.
     static func with(
-        threads: Int = 1, admits: Bool = true, _ change: (inout EdgeSettings) -> Void = { _ in },
+        threads: Int = 1, admits: Bool = true, isServing: Bool = true,
+        _ change: (inout EdgeSettings) -> Void = { _ in },
         answer: @escaping RecordingShard.Answer = { text, connection in
             connection.send(ServerFrame(text: Array("echo \(text)".utf8)))
         },
@@ -149,7 +150,7 @@ struct TestEdge {
         change(&settings)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
         let journal = Journal()
-        let server = EdgeServer(settings, group: group, logger: Logger(label: "edge")) { _ in
+        let server = EdgeServer(settings, group: group, logger: Logger(label: "edge"), isServing: { isServing }) { _ in
             RecordingShard(journal, admits: admits, answer: answer)
         }
         let result: Result<Void, any Error>

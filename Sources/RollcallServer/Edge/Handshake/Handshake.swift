@@ -23,6 +23,11 @@ struct Handshake: Sendable {
         "x-forwarded-for",
     ]
 
+    /// Whether a load balancer asks for the worker's health: by default many ask for this path, at the port of their traffic.
+    static func isHealthCheck(_ request: HTTPRequestHead) -> Bool {
+        (request.method == .GET || request.method == .HEAD) && ByteString(request.uri) == "/"
+    }
+
     /// - Returns: The value of `Sec-WebSocket-Accept` for a valid request.
     func accept(_ request: HTTPRequestHead) throws(Refusal) -> String {
         let headers = request.headers

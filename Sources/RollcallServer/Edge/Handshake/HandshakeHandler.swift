@@ -64,6 +64,9 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         case (.waiting, .head(let request)):
             client = loop.proxies.client(of: context.remoteAddress, request.headers)
             if let client, client != context.remoteAddress?.ipAddress { address = ClientAddress(named: client) }
+            if Handshake.isHealthCheck(request) {
+                return respond(loop.isServing() ? .serving : .notServing, to: request, context)
+            }
             do throws(Refusal) {
                 state = .accepted(try loop.handshake.accept(request))
             } catch {
@@ -122,7 +125,6 @@ extension HandshakeHandler {
     /// bytes, the kernel would reset the connection and the response could be lost.
     private func refuse(_ refusal: Refusal, to request: HTTPRequestHead? = nil) {
         if case .over = state { return }
-        state = .over
         guard let context else { return }
         loop.tally.refused.count(RefusalReason(refusal.status))
         // What a proxy has made of these two explains most refused origins.
@@ -137,7 +139,12 @@ extension HandshakeHandler {
         }
         loop.logger.debug(
             "handshake refused", metadata: ["status": "\(refusal.status.code)", "client": "\(client ?? "?")"])
-        context.writeAndFlush(wrapOutboundOut(refusal.response(to: request?.method ?? .GET)), promise: nil)
+        respond(refusal, to: request, context)
+    }
+
+    private func respond(_ answer: Refusal, to request: HTTPRequestHead?, _ context: ChannelHandlerContext) {
+        state = .over
+        context.writeAndFlush(wrapOutboundOut(answer.response(to: request?.method ?? .GET)), promise: nil)
         context.close(mode: .output, promise: nil)
     }
 

@@ -1,4 +1,4 @@
-// Error responses to requests that do not open a WebSocket.
+// Responses to requests that do not open a WebSocket: errors, and what a health check is told.
 
 import NIOCore
 import NIOHTTP1
@@ -17,6 +17,8 @@ struct Refusal: Error, Hashable, Sendable {
         status: .notFound,
         sentence: "There is nothing at this path. The WebSocket is at \(Handshake.path); the HTTP routes are on the "
             + "admin port.")
+    static let serving = Refusal(status: .ok, sentence: "This worker takes devices.")
+    static let notServing = Refusal(status: .serviceUnavailable, sentence: "This worker takes no devices.")
     static let notGET = Refusal(
         status: .methodNotAllowed, sentence: "Open the WebSocket with GET.", headers: ["Allow": "GET"])
     static let notWebSocket = Refusal(
