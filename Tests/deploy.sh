@@ -17,6 +17,10 @@ scripts/make-secrets "$folder/secrets"
 step HAProxy
 sed "s|/run/secrets/edge.pem|$folder/secrets/edge.pem|" Config/haproxy.cfg >"$folder/haproxy.cfg"
 haproxy -c -f "$folder/haproxy.cfg"
+sed "s|/etc/haproxy/edge.pem|$folder/secrets/edge.pem|" Config/haproxy-hosts.cfg >"$folder/haproxy.cfg"
+haproxy -c -f "$folder/haproxy.cfg"
+[ "$(diff Config/haproxy.cfg Config/haproxy-hosts.cfg | grep -c '^[<>]')" = 32 ] ||
+    { echo "Config/haproxy-hosts.cfg differs from Config/haproxy.cfg in more than its workers" >&2; exit 1; }
 
 step Redis, with its configuration and users, a worker beside it, and the doctor
 port=$((20000 + $$ % 10000))
@@ -30,6 +34,25 @@ timeout 10 sh -c "until redis-cli -p $port --user default --pass admin --no-auth
 .build/release/rollcall doctor --config Config/worker.yaml --set "redis.url=redis://rollcall@127.0.0.1:$port" \
     --set "redis.password_file=$folder/password" --set "auth.secret_file=$folder/secrets/jwt_secret" \
     --set edge.port=0 --set admin.port=0
+
+step a backup that restores, as docs/operating.md says
+admin() { at=$1; shift; redis-cli -p "$at" --user default --pass admin --no-auth-warning "$@"; }
+admin "$port" HSET 'members:{c}' '{managed}' 1 alice Alice >/dev/null
+admin "$port" --rdb "$folder/members.rdb" >/dev/null 2>&1
+mkdir "$folder/restored"
+cp "$folder/members.rdb" "$folder/restored/dump.rdb"
+restored() {
+    redis-server "$folder/redis.conf" --port "$((port + 7))" --bind 127.0.0.1 --dir "$folder/restored" \
+        --aclfile "$folder/users.acl" "$@" >/dev/null &
+    timeout 10 sh -c "until redis-cli -p $((port + 7)) --user default --pass admin --no-auth-warning PING 2>&1 | grep -q PONG; do sleep 0.1; done"
+}
+restored --appendonly no
+admin "$((port + 7))" CONFIG SET appendonly yes >/dev/null
+until admin "$((port + 7))" INFO persistence | grep -q aof_rewrite_in_progress:0; do sleep 1; done
+admin "$((port + 7))" SHUTDOWN || true
+restored --appendonly yes
+[ "$(admin "$((port + 7))" HGET 'members:{c}' alice)" = Alice ] || { echo "the backup restored nothing" >&2; exit 1; }
+admin "$((port + 7))" SHUTDOWN || true
 
 step nginx and Caddy, as docs/operating.md says
 # Pages of the proxy's host may connect, which takes the header Host.

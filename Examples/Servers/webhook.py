@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Receives events as a webhook, checks who sent them, and prints who came and who went.
+"""Receives events as a webhook, checks who sent them, stores them, and prints who came and who went.
 
-usage: pip install standardwebhooks; WEBHOOK_SECRET=whsec_… webhook.py 9000
+usage: pip install standardwebhooks; WEBHOOK_SECRET=whsec_… webhook.py 9000 people.db
 
 With events.webhook.url: http://127.0.0.1:9000/ in the workers' configuration. In front of other machines, put TLS before it.
 """
@@ -9,12 +9,14 @@ With events.webhook.url: http://127.0.0.1:9000/ in the workers' configuration. I
 import http.server
 import json
 import os
+import sqlite3
 import sys
 
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 webhook = Webhook(os.environ["WEBHOOK_SECRET"])
-versions = {}
+db = sqlite3.connect(sys.argv[2] if len(sys.argv) > 2 else "people.db")
+db.execute("CREATE TABLE IF NOT EXISTS people (user TEXT PRIMARY KEY, status TEXT, version INTEGER)")
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
@@ -24,9 +26,10 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             webhook.verify(body, {name.lower(): value for name, value in self.headers.items()})
         except WebhookVerificationError:
             return self.answer(401)
-        for event in json.loads(body)["events"]:
-            take(event)
-        # Only now: what is answered otherwise is delivered again.
+        with db:  # one transaction: all of a delivery, or nothing
+            for event in json.loads(body)["events"]:
+                take(event)
+        # Only now that it is stored: what is answered otherwise is delivered again.
         self.answer(204)
 
     def answer(self, status):
@@ -39,11 +42,14 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
 def take(event):
     if event.get("type") == "reset":
-        versions.clear()
+        db.execute("UPDATE people SET version = -1")
         print("reset: read again whom you keep", flush=True)
-    elif event["version"] > versions.get(event["user"], -1):  # a delivery may come twice
-        versions[event["user"]] = event["version"]
+        return
+    stored = db.execute(  # a delivery may come twice
+        """INSERT INTO people VALUES (:user, :status, :version) ON CONFLICT (user) DO UPDATE
+           SET status = :status, version = :version WHERE :version > version""", event)
+    if stored.rowcount:
         print(event["user"], event["status"], flush=True)
 
 
-http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Receiver).serve_forever()
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Receiver).serve_forever()

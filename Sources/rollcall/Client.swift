@@ -68,6 +68,11 @@ struct ConnectionOptions: ParsableArguments {
         completion: .file())
     var tokenFile: String?
 
+    @Option(
+        help: "For wss://, a file with the certificates (PEM) of the authority to trust, instead of the system's.",
+        completion: .file())
+    var authority: String?
+
     @Option(help: "This device's name. A token for one device requires that device's name.")
     var device: DeviceID?
 
@@ -120,6 +125,7 @@ struct ConnectionOptions: ParsableArguments {
         var options = ClientOptions()
         // The person at the terminal has written the URL, and sees it.
         options.allowsUnencryptedConnections = true
+        options.trustedCertificates = authority
         return RollcallClient(url: url, device: device, options: options) { token }
     }
 
@@ -163,6 +169,8 @@ struct ConnectionText: Hashable, Sendable {
     private func advice(on error: RollcallError) -> String? {
         switch error.code {
         case .unreachable where error.underlying is UpgradeRefused: nil
+        case .unreachable where error.underlying.flatMap(TLSReason.sentence) != nil:
+            "Somebody answers at \(url), but \(error.underlying.flatMap(TLSReason.sentence) ?? "")."
         case .unreachable:
             """
             Nobody answers at \(url). Start workers with `rollcall dev` or `rollcall worker`, or say with --url where \

@@ -103,27 +103,8 @@ struct AdminOptions: ParsableArguments {
         case is HTTPClient.Failure:
             "it does not answer like an admin port"
                 + (address.isSecure ? "" : " (if it uses TLS, the address must begin with https://)")
-        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: reason(tls: "\(error)")
-        case let error as NIOConnectionError where !error.connectionErrors.isEmpty:
-            (error.connectionErrors[0].error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
-        default: "\(error)"
+        default: TLSReason.sentence(error) ?? NetworkFailure.sentence(error)
         }
-    }
-
-    /// The errors of the library for what an operator can do something about.
-    private static func reason(tls text: String) -> String {
-        let reasons = [
-            (
-                "CERTIFICATE_VERIFY_FAILED",
-                "its certificate cannot be verified: it has expired, or no trusted authority has issued it (--authority)"
-            ),
-            ("failedToValidateHostname", "its certificate is for another host"),
-            ("WRONG_VERSION_NUMBER", "it does not use TLS (for HTTP, the address must begin with http://)"),
-            ("CERTIFICATE_REQUIRED", "it requires a client certificate (--certificate and --private-key)"),
-            ("HANDSHAKE_FAILURE", "it ended the TLS handshake; it may require a client certificate (--certificate)"),
-        ]
-        if let known = reasons.first(where: { text.contains($0.0) }) { return known.1 }
-        return text.contains("ALERT") ? "it rejects the client certificate (--certificate)" : "TLS failed: \(text)"
     }
 
     private func context() throws -> NIOSSLContext {
@@ -240,13 +221,31 @@ struct SendAway: AsyncParsableCommand {
                 try await admin.ask(
                     .DELETE, "users", user.text, "sessions", query: device.map { [("device", $0.text)] } ?? [])
             }
-        if json { try Output.json(away) } else { for line in lines(away) { try Output.line(Shown.text(line)) } }
+        if json {
+            try Output.json(Answer(away: away, revoked: revoke))
+        } else {
+            for line in lines(away) { try Output.line(Shown.text(line)) }
+        }
         if !away.unreached.isEmpty { throw ExitCode.failure }
     }
 
+    private struct Answer: Encodable {
+        let away: SentAway
+        let revoked: Bool
+
+        private enum Keys: String, CodingKey { case revoked }
+
+        func encode(to encoder: any Encoder) throws {
+            try away.encode(to: encoder)
+            var fields = encoder.container(keyedBy: Keys.self)
+            try fields.encode(revoked, forKey: .revoked)
+        }
+    }
+
     private func lines(_ away: SentAway) -> [String] {
-        if away.sentAway.isEmpty, away.unreached.isEmpty { return ["\(user) has no session"] }
-        return away.sentAway.map { "\(user)'s session on \($0) has ended" }
+        let revoked = revoke ? ["the tokens issued for \(user) until now are revoked"] : []
+        if away.sentAway.isEmpty, away.unreached.isEmpty { return revoked + ["\(user) has no session"] }
+        return revoked + away.sentAway.map { "\(user)'s session on \($0) has ended" }
             + away.unreached.map { "\(user)'s session on \($0) was not reached: see rollcall explain \(user)" }
     }
 }
@@ -283,7 +282,10 @@ struct Erase: AsyncParsableCommand {
             throw ExitCode.failure
         }
         _ = try await admin.send(.DELETE, ["users", user.text], conversation.map { ("conversation", $0.text) })
-        try Output.line(Shown.text("\(user) was erased"))
+        try Output.line(
+            Shown.text(
+                "\(user) was erased. Where events are on, the newest one about \(user) stays until events.keep others have come"
+            ))
     }
 
     private func isConfirmed() -> Bool {

@@ -164,12 +164,21 @@ struct DoctorCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Check rollcall@NAME of systemd, as root: with /etc/rollcall/worker.yaml, NAME.env and the unit's secrets.",
+            valueName: "name"))
+    var instance: String?
+
     @OptionGroup(title: "Configuration")
     var options: ConfigurationOptions
 
     func run() async throws {
         let quiet = Logger(label: "rollcall.doctor") { _ in SwiftLogNoOpLogHandler() }
-        let examination = await Doctor.examine(file: options.file, overrides: options.texts, logger: quiet)
+        let unit = instance.map(InstalledUnit.init)
+        let examination = await Doctor.examine(
+            file: options.file ?? unit?.file, environment: unit?.environment ?? ProcessInfo.processInfo.environment,
+            overrides: options.texts, logger: quiet)
         if json { try Output.json(examination) } else { try show(examination) }
         switch examination.outcome {
         case .fine: break
@@ -269,4 +278,49 @@ enum ServiceNotice {
         let before = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
         return socklen_t(before + path.utf8.count + (path.hasPrefix("@") ? 0 : 1))
     }
+}
+
+/// A worker as `make install` has systemd start it.
+struct InstalledUnit {
+    private static let folder = "/etc/rollcall"
+
+    let name: String
+    let file = URL(filePath: "\(Self.folder)/worker.yaml")
+
+    init(_ name: String) { self.name = name }
+
+    /// The variables of the unit, and then those of the instance's own file, as systemd sets them. The copies of secrets are
+    /// there while it runs only; this names the originals.
+    var environment: [String: String] {
+        let own = (try? String(contentsOfFile: "\(Self.folder)/\(name).env", encoding: .utf8)) ?? ""
+        let lines = unitVariables + own.split(whereSeparator: \.isNewline).map(String.init)
+        var environment: [String: String] = [:]
+        for line in lines where line.first != "#" {
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { continue }
+            let value = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: "\"' "))
+            environment[parts[0].trimmingCharacters(in: .whitespaces)] = value.replacing(
+                "/run/credentials/rollcall@\(name).service", with: "\(Self.folder)/secrets")
+        }
+        return environment
+    }
+
+    /// What `systemctl` knows of it, drop-ins included; without it, what the unit says as it is shipped.
+    private var unitVariables: [String] {
+        let systemctl = Process()
+        systemctl.executableURL = URL(filePath: "/usr/bin/env")
+        systemctl.arguments = ["systemctl", "show", "--property=Environment", "--value", "rollcall@\(name).service"]
+        let output = Pipe()
+        (systemctl.standardOutput, systemctl.standardError) = (output, FileHandle.nullDevice)
+        guard (try? systemctl.run()) != nil else { return Self.shipped }
+        let text = String(decoding: (try? output.fileHandleForReading.readToEnd()) ?? Data(), as: UTF8.self)
+        systemctl.waitUntilExit()
+        let variables = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        return variables.isEmpty ? Self.shipped : variables
+    }
+
+    private static let shipped = [
+        "ROLLCALL_AUTH_SECRET_FILE=\(folder)/secrets/jwt_secret",
+        "ROLLCALL_ADMIN_TOKEN_FILE=\(folder)/secrets/admin_token",
+    ]
 }

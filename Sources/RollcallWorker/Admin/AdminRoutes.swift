@@ -180,7 +180,8 @@ extension AdminRoutes {
         var members: [UserID: ByteString] = [:]
         while true {
             guard let page = try await node.membersPage(of: conversation, from: from, limit: step) else {
-                throw AdminProblem(.notManaged, "the members of this conversation were never set")
+                throw AdminProblem(
+                    .notManaged, "the members of this conversation are not managed: they were never set, or deleted")
             }
             if isPaged { return AdminMemberList(page.members, cursor: page.next) }
             guard page.count <= AdminMemberList.mostUnpaged else {

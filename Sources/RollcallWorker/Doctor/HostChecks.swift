@@ -86,7 +86,7 @@ struct HostChecks {
             return [
                 Finding(
                     .authentication, .failure,
-                    "auth.jwks_url gives no keys: \((error as? UnusableFile)?.reason ?? "\(error)")",
+                    "auth.jwks_url gives no keys: \((error as? UnusableFile)?.reason ?? NetworkFailure.sentence(error))",
                     advice:
                         "can this host reach it, without a proxy, and trust its certificate? Without keys nobody is welcome"
                 )

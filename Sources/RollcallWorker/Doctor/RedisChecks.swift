@@ -406,11 +406,8 @@ struct ReachCheck {
 
     private static func network(_ error: (any Error)?) -> String {
         switch error {
-        case let error as IOError: String(cString: strerror(error.errnoCode))
-        case let error as NIOConnectionError where !error.connectionErrors.isEmpty:
-            network(error.connectionErrors[0].error)
         case ChannelError.connectTimeout?: "no answer within redis.connect_timeout"
-        case let error?: "\(error)"
+        case let error?: NetworkFailure.sentence(error)
         case nil: "no connection"
         }
     }

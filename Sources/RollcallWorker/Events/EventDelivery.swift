@@ -248,7 +248,7 @@ final class EventDelivery {
             if case .late = failure { return (.late, "\(failure)") }
             return (.unreachable, "\(failure)")
         } catch {
-            return (.unreachable, "\(error)")
+            return (.unreachable, NetworkFailure.sentence(error))
         }
     }
 

@@ -186,3 +186,16 @@ package struct HTTPClient: Sendable {
         }
     }
 }
+
+/// Why a server could not be reached, as the system says it.
+package enum NetworkFailure {
+    package static func sentence(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError where !error.connectionErrors.isEmpty:
+            sentence(error.connectionErrors[0].error)
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case ChannelError.connectTimeout: "no answer in time"
+        default: "\(error)"
+        }
+    }
+}

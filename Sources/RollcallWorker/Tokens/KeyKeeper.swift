@@ -89,7 +89,7 @@ extension KeyKeeper {
             state.withLockedValue { $0.hasFailed = false }
         } catch {
             state.withLockedValue { $0.hasFailed = true }
-            logger.keep(.jwksURL, because: (error as? UnusableFile)?.reason ?? "\(error)")
+            logger.keep(.jwksURL, because: (error as? UnusableFile)?.reason ?? NetworkFailure.sentence(error))
         }
     }
 

@@ -70,7 +70,7 @@ package struct ServerFrame: Sendable {
         ServerFrame(.close, capacity: reason.utf8.count + 2) { payload in
             guard let code else { return }
             payload.writeInteger(code.rawValue)
-            payload.writeString(ByteString(reason).start(atMost: Opcode.controlLimit - 2))
+            payload.writeString(ByteString(reason).words(atMost: Opcode.controlLimit - 2))
         }
     }
 }
@@ -104,5 +104,14 @@ extension ServerFrame {
             buffer.setInteger(UInt64(length), at: 2)
         }
         self.init(finished: buffer)
+    }
+}
+
+extension ByteString {
+    /// As many whole words from the start as fit; a first word that is too long is cut.
+    fileprivate func words(atMost count: Int) -> String {
+        guard utf8.count > count else { return string }
+        let start = ByteString(start(atMost: count))
+        return start.cut(atLast: " ")?.before.string ?? start.string
     }
 }
