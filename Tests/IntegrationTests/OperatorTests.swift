@@ -138,7 +138,7 @@ struct OperatorTests {
         let refused = try await rollcall("erase", "mallory", at: deployment.workers[0])
         #expect(refused.code == 64 && refused.errors.contains("--yes"))
         let told = try await erase("mallory", "-c", "c42", at: deployment.workers[0])
-        #expect(told.output == "mallory was erased\n", "\(told.errors)")
+        #expect(told.output.hasPrefix("mallory was erased"), "\(told.errors)")
         #expect(try await phone.closed() == .sentAway)
         #expect(try await laptop.closed() == .sentAway)
         try await eventually("nothing is left except the revocation") {
@@ -237,10 +237,8 @@ struct OperatorTests {
         #expect(try await phone.closed() == .sentAway)
         let again = try await WireDevice(port: deployment.workers[1].port)
         try await again.send(.hello(.init(token: ByteString(old), device: "iphone")))
-        #expect(try await again.closed() == .badToken)
-        // Tokens contain the second in which they were issued.
-        let second = Int(Date.now.timeIntervalSince1970)
-        try await eventually("the second of the revocation is over") { Int(Date.now.timeIntervalSince1970) > second }
+        #expect(try await again.closed() == .tokenExpired)
+        // The answer came when the next second had begun.
         let fresh = try await deployment.workers[1].device(try await token("alice", secret), "iphone")
         #expect(try await fresh.ask(.state(.idle)) == nil)
     }

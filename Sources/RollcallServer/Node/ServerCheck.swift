@@ -19,8 +19,8 @@ struct ServerFacts {
 
     /// Why no worker can use it; `nil` also if it says nothing.
     func refusal(at location: RedisDeployment) -> CannotServe? {
-        if let version = facts["redis_version"]?.string, facts["valkey_version"] == nil {
-            let numbers = version.split(separator: ".").map { Int($0) ?? 0 }
+        if let version = facts["redis_version"], facts["valkey_version"] == nil {
+            let numbers = version.parts(at: ".").map { Int($0.string) ?? 0 }
             if numbers.lexicographicallyPrecedes([6, 2]) {
                 return CannotServe(
                     description:

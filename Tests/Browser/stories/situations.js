@@ -100,7 +100,7 @@ async function play(row, random) {
       now = phase;
       const { upgrade = "welcome" } = phase;
       const socket = world.sockets.at(-1);
-      if (upgrade.close) socket.end(upgrade.close);
+      if (upgrade.close) socket?.end(upgrade.close);
       else if (upgrade !== "welcome") socket?.drop();
       await world.advance(0);
       if (phase.slept && !phase.survives) socket.die();
