@@ -32,7 +32,7 @@ public struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
     public let advice: String
 
     /// - Parameter error: the library's error; `nil` if the connection ended without one.
-    init(_ error: (any Error)?) {
+    package init(_ error: (any Error)?) {
         let text = error.map { "\($0)" } ?? ""
         let row = Self.known.first { row in row.marks.contains { text.utf8.firstRange(of: $0.utf8) != nil } }
         description = row?.description ?? (text.isEmpty ? Self.ended : "TLS failed: \(text)")

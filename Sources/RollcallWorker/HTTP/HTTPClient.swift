@@ -195,6 +195,7 @@ package enum NetworkFailure {
             sentence(error.connectionErrors[0].error)
         case let error as IOError: String(cString: strerror(error.errnoCode))
         case ChannelError.connectTimeout: "no answer in time"
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: TLSFailure(error).description
         default: "\(error)"
         }
     }
