@@ -78,7 +78,8 @@ extension Checks {
         if device.app?.isBehind(orWasFor: Self.lag) == true { return true }
         // What waited when the connection ended was not answered.
         if let edge = device.session ?? device.lastEdge {
-            if edge.oldestWaiting != nil { return true }
+            // What answers its first messages may be on the way.
+            if edge.oldestWaiting != nil || edge.began > world.agenda.now - Self.lag { return true }
             if let waited = edge.lastWaited, waited > world.agenda.now - Self.lag { return true }
         }
         return device.wire?.lastRefusal.map { $0 > world.agenda.now - Self.retrying } ?? false

@@ -36,7 +36,8 @@ extension Checks {
     /// device wants.
     func checkFollowed() {
         for device in world.devices {
-            guard let edge = device.session, edge.isOpen else { continue }
+            // One that waits for its user's budget gets its turn.
+            guard let edge = device.session, edge.isOpen, edge.lastWaited != world.agenda.now else { continue }
             let missing =
                 device.watched.subtracting(edge.view.watched.keys).map(\.text)
                 + device.joined.subtracting(edge.view.joined.keys).map(\.text)
