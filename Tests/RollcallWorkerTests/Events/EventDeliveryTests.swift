@@ -110,9 +110,10 @@ struct EventDeliveryTests {
         let now = Timestamp.hostTime.milliseconds
         try await redis.command("HSET", "events:state", "attempts", "9 0 1 9 \(now) -")
         try await withDeliverers(1, on: redis, to: receiver) { _ in
-            try await eventually("all is delivered") { receiver.taken.last == "alice offline 3" }
+            try await eventually("all is delivered") { receiver.taken.contains("alice offline 3") }
         }
-        #expect(receiver.taken == ["bob online 2", "reset", "bob online 2", "alice offline 3"])
+        // The reset of the worker that starts follows.
+        #expect(receiver.taken.prefix(4) == ["bob online 2", "reset", "bob online 2", "alice offline 3"])
     }
 
     @Test("an answer that is long, late or missing costs one attempt each, and nothing else")
