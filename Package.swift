@@ -142,8 +142,8 @@ package.targets += [
         ]),
     tests(
         "RollcallClientTests",
-        uses: sockets + ["RollcallBrowser", "RollcallClient", "RollcallProtocol", "RollcallTesting", "TestSupport"]
-            + ["NIOWebSocket"], exclude: ["Apple", "Client/situations.json", "Text/golden.json"]),
+        uses: sockets + ["RollcallBrowser", "RollcallClient", "RollcallProtocol", "RollcallTesting", "RollcallViews"]
+            + ["TestSupport", "NIOWebSocket"], exclude: ["Apple", "Client/situations.json", "Text/golden.json"]),
     tests(
         "RollcallNodeTests",
         uses: core + ["RollcallNode", "Metrics", "MetricsTestKit", "NIOConcurrencyHelpers", "ServiceLifecycle"]),

@@ -10,7 +10,7 @@ public struct BrowserFile: Hashable, Sendable {
     public let bytes: [UInt8]
 
     /// All files: ES modules without dependencies, of which only `react.js` imports another package, React; and the types of
-    /// what `rollcall.js` and `react.js` offer, for TypeScript and for editors.
+    /// what they offer, for TypeScript and for editors.
     public static let all = names.enumerated().map { number, name in
         BrowserFile(
             name: name, contentType: type(of: name), bytes: Array(String(cString: browser_file(Int32(number))).utf8))
@@ -19,8 +19,8 @@ public struct BrowserFile: Hashable, Sendable {
     /// In the order of `CModule.c`.
     private static let names = [
         "attention.js", "client.js", "connection.js", "engine.js", "messages.js", "names.js", "outbox.js",
-        "people.js", "react.d.ts", "react.js", "rollcall.d.ts", "rollcall.js", "room.js", "route.js", "texts.js",
-        "typing.js", "updates.js", "words.js",
+        "people.js", "react.d.ts", "react.js", "rollcall.d.ts", "rollcall.js", "room.js", "route.js", "testing.d.ts",
+        "testing.js", "texts.js", "typing.js", "updates.js", "words.d.ts", "words.js",
     ]
 
     private static func type(of name: String) -> String {

@@ -23,6 +23,8 @@ public struct ClientOptions: Sendable {
     /// How long there is no connection until models no longer show any user's presence: no dot, and no text. `nil` for never.
     /// See ``RollcallClient/RollcallClient/isStale``.
     public var staleAfter: Duration? = .seconds(5)
+    /// The language of models' texts; `nil` for ``Language/current``.
+    public var language: Language?
     /// The path of a PEM file with the certificates to trust for `wss://`, instead of the system's.
     public var trustedCertificates: String?
     /// Whether the client also connects to `ws://` URLs of other machines. Everyone on the network between can then read
@@ -33,7 +35,7 @@ public struct ClientOptions: Sendable {
     /// all hosts in that domain. The client sends its token there, so it ignores redirects to other hosts.
     public var workerHosts: [String] = []
     /// Returns the app's name for a user, or `nil` if the app has none. Then, and until the call returns, the name from
-    /// the conversation's member list is shown.
+    /// the conversation's member list is shown. Without one there, the first "is typing" waits for the call, 100 ms at most.
     ///
     /// The client calls this once for each user who is shown, on any thread, and shows the result whenever it comes. See
     /// ``RollcallClient/namesChanged()``.

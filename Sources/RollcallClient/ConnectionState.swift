@@ -2,7 +2,8 @@
 
 /// The state of the connection to a worker.
 public enum ConnectionState: Hashable, Sendable {
-    /// ``RollcallClient/connect()`` has not been called.
+    /// ``RollcallClient/connect()`` has not been called, or ``RollcallClient/disconnect()`` has; also while the app rests in the
+    /// background.
     case idle
     /// Fetching a token, opening a connection or waiting for the worker's welcome.
     case connecting
@@ -21,6 +22,18 @@ public enum ConnectionState: Hashable, Sendable {
 
     public var isConnected: Bool {
         if case .connected = self { true } else { false }
+    }
+
+    /// What to tell the user: that the client is connecting, could not connect, or needs another sign-in (`bad_token`,
+    /// `token_expired`). Empty in every other state.
+    public func text(in language: Language = .current) -> String {
+        let words = language.words.connection
+        switch self {
+        case .idle, .connected, .closed: return ""
+        case .connecting, .waiting: return words.connecting
+        case .failed(let error):
+            return [.badToken, .tokenExpired].contains(error.code) ? words.signedOut : words.failed
+        }
     }
 }
 

@@ -40,19 +40,25 @@ public final class TypingModel {
     @ObservationIgnored private let input: TypingInput?
     @ObservationIgnored private let words: TypingText
     @ObservationIgnored private var announcer: TypingAnnouncer
-    @ObservationIgnored private var changes: Following?
+    @ObservationIgnored private var changes: UpdatesObserver?
 
     /// Creates a model. For a view without an input field, which only observes, pass false as `hasField`.
+    ///
+    /// - Parameter words: the text's options; by default those of `TypingText` in the client's language.
     public init(
-        in conversation: ConversationID, from client: RollcallClient, text words: TypingText = TypingText(),
+        in conversation: ConversationID, from client: RollcallClient, text words: TypingText? = nil,
         hasField: Bool = true
     ) {
+        let words = words ?? TypingText(language: client.language)
         self.conversation = conversation
         self.words = words
-        typing = Typing(conversation: conversation)
+        let typing = client.engine.shared.withLock { $0.typing[conversation] } ?? Typing(conversation: conversation)
+        self.typing = typing
+        text = words.text(for: typing)
+        label = words.label(for: typing)
         input = hasField ? client.typingInput(in: conversation) : nil
         announcer = TypingAnnouncer(words)
-        changes = client.typing(in: conversation).follow(for: self) { $0.changed($1) }
+        changes = client.typing(in: conversation).observe(for: self) { $0.changed($1) }
     }
 
     /// Ends the user's typing and clears the draft. Read the draft before, then send it.
@@ -84,9 +90,11 @@ public final class TypingModel {
     public func disappeared() { input?.disappeared() }
 
     private func changed(_ typing: Typing) {
-        self.typing = typing
-        text = words.text(for: typing)
-        label = words.label(for: typing)
+        if typing != self.typing {
+            self.typing = typing
+            text = words.text(for: typing)
+            label = words.label(for: typing)
+        }
         if let news = announcer.announcement(for: typing) { announcement = news }
     }
 }
@@ -108,15 +116,18 @@ public final class PresenceModel {
     @ObservationIgnored private let client: RollcallClient
     @ObservationIgnored private let freshness: Freshness
     @ObservationIgnored private let words: LastSeenText
-    @ObservationIgnored private var changes: Following?
-    @ObservationIgnored private var time: Following?
+    @ObservationIgnored private var changes: UpdatesObserver?
+    @ObservationIgnored private var time: UpdatesObserver?
 
-    public init(of user: UserID, from client: RollcallClient, text words: LastSeenText = LastSeenText()) {
+    /// - Parameter words: the text's options; by default those of `LastSeenText` in the client's language.
+    public init(of user: UserID, from client: RollcallClient, text words: LastSeenText? = nil) {
         self.user = user
         self.client = client
-        self.words = words
+        self.words = words ?? LastSeenText(language: client.language)
         freshness = .of(client)
-        changes = Updates(client: client) { $0.observeShownPresence(of: user, $1) }.follow(for: self) { $0.became($1) }
+        known = client.known(user)
+        tell()
+        changes = Updates(client: client) { $0.observeShownPresence(of: user, $1) }.observe(for: self) { $0.became($1) }
     }
 
     /// `nil` while unknown.
@@ -128,7 +139,7 @@ public final class PresenceModel {
     public var isOnline: Bool { presence?.status == .online }
 
     private func became(_ presence: Presence?) {
-        known = presence
+        if presence != known { known = presence }
         tell()
     }
 
@@ -147,13 +158,72 @@ extension RollcallClient {
     fileprivate func remind<Model: AnyObject & Sendable>(
         _ model: Model, when words: LastSeenText, of presence: Presence?, at now: Timestamp,
         _ remind: @escaping @MainActor (Model) -> Void
-    ) -> Following? {
+    ) -> UpdatesObserver? {
         guard presence?.status == .offline, presence?.lastSeen != nil else { return nil }
         let validity = words.validity(for: presence, at: now) ?? .seconds(86_400)
-        return Following(
+        return UpdatesObserver(
             Task { [weak model, self] in
                 if await pause(validity), let model { remind(model) }
             })
+    }
+}
+
+/// The presence of many people, for a list of which only some rows are on the screen: one model for the list, and a
+/// ``PresenceModel`` for each row.
+///
+///     List(friends) { friend in
+///         Row(friend, people[friend.id])                  // .dot, .text
+///             .onAppear { people.appeared(friend.id) }
+///             .onDisappear { people.disappeared(friend.id) }
+///     }
+///
+/// The users of rows on the screen are watched, and the fifty that left it last, so that scrolling back shows them at once.
+@MainActor
+public final class PeopleModel {
+    private static let most = 50
+
+    private let client: RollcallClient
+    private let words: LastSeenText
+    private var rows: [UserID: PresenceModel] = [:]
+    /// How many rows on the screen show each user, and the users of the others, the first to leave first.
+    private var shown: [UserID: Int] = [:]
+    private var hidden: [UserID] = []
+
+    /// - Parameter words: the texts' options; by default those of `LastSeenText` in the client's language.
+    public init(from client: RollcallClient, text words: LastSeenText? = nil) {
+        self.client = client
+        self.words = words ?? LastSeenText(language: client.language)
+    }
+
+    /// A user's presence, which is watched from now on. Until ``appeared(_:)``, it counts as one that has left the screen.
+    public subscript(_ user: UserID) -> PresenceModel {
+        if let known = rows[user] { return known }
+        let new = PresenceModel(of: user, from: client, text: words)
+        rows[user] = new
+        hide(user)
+        return new
+    }
+
+    /// Reports that a row of this user is on the screen.
+    public func appeared(_ user: UserID) {
+        _ = self[user]
+        shown[user, default: 0] += 1
+        hidden.removeAll { $0 == user }
+    }
+
+    /// Reports that a row of this user has left the screen.
+    public func disappeared(_ user: UserID) {
+        guard let count = shown[user] else { return }
+        shown[user] = count > 1 ? count - 1 : nil
+        if count == 1 { hide(user) }
+    }
+
+    private func hide(_ user: UserID) {
+        hidden.append(user)
+        // In groups, so that a list that scrolls sends one message for many.
+        guard hidden.count >= 2 * Self.most else { return }
+        for user in hidden.prefix(Self.most) { rows[user] = nil }
+        hidden.removeFirst(Self.most)
     }
 }
 
@@ -170,22 +240,29 @@ public final class ConversationsModel {
         didSet { if rows != oldValue { follow() } }
     }
     public private(set) var states: [ConversationID: ConversationState] = [:]
+    private var presences: [UserID: Presence] = [:]
 
     @ObservationIgnored private let client: RollcallClient
     @ObservationIgnored private let freshness: Freshness
     @ObservationIgnored private let words: TypingText
     @ObservationIgnored private let lastSeen: LastSeenText
-    @ObservationIgnored private var changes: Following?
+    @ObservationIgnored private var changes: UpdatesObserver?
     /// Changes when a presence text has become outdated, and the timer for the first that will.
     private var outdated = 0
-    @ObservationIgnored private var reminder: (at: Timestamp, Following)?
+    @ObservationIgnored private var reminder: (at: Timestamp, UpdatesObserver)?
 
+    /// - Parameters:
+    ///   - words: the typing texts' options; by default those of `TypingText` in the client's language.
+    ///   - lastSeen: the presence texts' options; by default those of `LastSeenText` in the client's language.
     public init(
-        _ rows: [ConversationID: [UserID]] = [:], from client: RollcallClient, text words: TypingText = TypingText(),
-        lastSeen: LastSeenText = LastSeenText()
+        _ rows: [ConversationID: [UserID]] = [:], from client: RollcallClient, text words: TypingText? = nil,
+        lastSeen: LastSeenText? = nil
     ) {
-        (self.rows, self.client, self.words, self.lastSeen) = (rows, client, words, lastSeen)
+        (self.rows, self.client) = (rows, client)
+        self.words = words ?? TypingText(language: client.language)
+        self.lastSeen = lastSeen ?? LastSeenText(language: client.language)
         freshness = .of(client)
+        became(client.known(rows))
         follow()
     }
 
@@ -211,12 +288,18 @@ public final class ConversationsModel {
 
     /// A user's presence; `nil` while unknown, or if no row has the user.
     public func presence(of user: UserID) -> Presence? {
-        freshness.isStale ? nil : states.values.lazy.compactMap { $0.presences[user] }.first
+        freshness.isStale ? nil : presences[user]
     }
 
     private func follow() {
         // The old rows end once the new ones are observed.
-        changes = client.conversations(rows).follow(for: self) { $0.states = $1 }
+        changes = client.conversations(rows).observe(for: self) { $0.became($1) }
+    }
+
+    private func became(_ states: [ConversationID: ConversationState]) {
+        guard states != self.states else { return }
+        self.states = states
+        presences = states.values.reduce(into: [:]) { $0.merge($1.presences) { one, _ in one } }
     }
 }
 
@@ -234,15 +317,17 @@ public final class MembersModel {
 
     @ObservationIgnored private let freshness: Freshness
     @ObservationIgnored private let language: Language
-    @ObservationIgnored private var changes: Following?
+    @ObservationIgnored private var changes: UpdatesObserver?
 
-    /// Creates a model of a conversation's members. ``countText`` is in `language`.
-    public init(of conversation: ConversationID, from client: RollcallClient, language: Language = .current) {
+    /// Creates a model of a conversation's members.
+    ///
+    /// - Parameter language: that of ``countText``; by default the client's.
+    public init(of conversation: ConversationID, from client: RollcallClient, language: Language? = nil) {
         self.conversation = conversation
-        self.language = language
+        self.language = language ?? client.language
         freshness = .of(client)
-        members = Members(conversation: conversation)
-        changes = client.members(of: conversation).follow(for: self) { $0.members = $1 }
+        members = client.engine.shared.withLock { $0.members[conversation] } ?? Members(conversation: conversation)
+        changes = client.members(of: conversation).observe(for: self) { $0.members = $1 }
     }
 
     /// Why the worker shows nothing of the conversation: `not_a_member` or `limit`. `nil` if it does.
@@ -265,12 +350,15 @@ public final class ConnectionModel {
     /// Since when what is shown of others may be old; see ``RollcallClient/RollcallClient/staleSince``.
     public private(set) var staleSince: Timestamp?
     @ObservationIgnored private let freshness: Freshness
-    @ObservationIgnored private var changes: Following?
+    @ObservationIgnored private let language: Language
+    @ObservationIgnored private var changes: UpdatesObserver?
 
-    public init(of client: RollcallClient) {
+    /// - Parameter language: that of ``text``; by default the client's.
+    public init(of client: RollcallClient, language: Language? = nil) {
         state = client.connection.latest
+        self.language = language ?? client.language
         freshness = .of(client)
-        changes = client.connection.follow(for: self) { [unowned client] in
+        changes = client.connection.observe(for: self) { [unowned client] in
             $0.state = $1
             $0.staleSince = client.staleSince
         }
@@ -279,51 +367,44 @@ public final class ConnectionModel {
     public var isConnected: Bool { state.isConnected }
     /// Whether it has been down for ``ClientOptions/staleAfter``.
     public var isStale: Bool { freshness.isStale }
+    /// What to tell the user: empty while connected, and for the first seconds without a connection. See
+    /// ``ConnectionState/text(in:)``.
+    public var text: String {
+        if case .failed = state { return state.text(in: language) }
+        return isStale ? state.text(in: language) : ""
+    }
+}
+
+// What the client knows already, so that a new model is not empty until the first update.
+extension RollcallClient {
+    fileprivate var language: Language { options.language ?? .current }
+
+    fileprivate func known(_ user: UserID) -> Presence? { engine.shared.withLock { $0.presences[user] } }
+
+    fileprivate func known(_ rows: [ConversationID: [UserID]]) -> [ConversationID: ConversationState] {
+        engine.shared.withLock { shared in
+            rows.reduce(into: [:]) { states, row in
+                let presences = row.value.compactMap { shared.presences[$0] }
+                states[row.key] = ConversationState(
+                    typing: shared.typing[row.key] ?? Typing(conversation: row.key),
+                    presences: Dictionary(presences.map { ($0.user, $0) }) { one, _ in one })
+            }
+        }
+    }
 }
 
 /// Whether presence is too old to be shown. One for all models of a client.
 @MainActor @Observable
 final class Freshness {
     private(set) var isStale = false
-    @ObservationIgnored private var changes: Following?
+    @ObservationIgnored private var changes: UpdatesObserver?
 
     static func of(_ client: RollcallClient) -> Freshness {
         if let known = client.freshness { return known }
         let new = Freshness()
-        new.changes = client.isStale.follow(for: new) { $0.isStale = $1 }
+        new.changes = client.isStale.observe(for: new) { $0.isStale = $1 }
         client.freshness = new
         return new
-    }
-}
-
-/// Cancels a task when it is released.
-final class Following: Sendable {
-    private let task: Task<Void, Never>
-
-    init(_ task: Task<Void, Never>) {
-        self.task = task
-    }
-
-    deinit {
-        task.cancel()
-    }
-}
-
-extension Updates {
-    /// Passes every element to `owner` on the main actor, as long as the owner and the returned value exist.
-    @MainActor
-    func follow<Owner: AnyObject & Sendable>(
-        for owner: Owner, _ take: @escaping @MainActor (Owner, Element) -> Void
-    ) -> Following {
-        // Begins at once, so that a model may replace what it follows without a gap.
-        let subscription = makeAsyncIterator().subscription
-        return Following(
-            Task { @MainActor [weak owner] in
-                while let element = await subscription.next(isolation: MainActor.shared) {
-                    guard let owner else { return }
-                    take(owner, element)
-                }
-            })
     }
 }
 

@@ -22,6 +22,8 @@
 public final class RollcallClient: Sendable {
     let engine: Engine
     let options: ClientOptions
+    /// What ``followApp(from:restAfter:)`` listens to, until it is released.
+    let follower = Locked<(any Sendable)?>(nil)
     /// Shared by all models of this client, while there are any.
     @MainActor weak var freshness: Freshness?
 
@@ -94,18 +96,28 @@ public final class RollcallClient: Sendable {
     /// Connects, or tries again at once after ``ConnectionState/failed(_:)``. The device's presence begins with the connection.
     /// Does nothing if the client is connected, connecting or closed; skips the pause if it is waiting.
     public func connect() {
-        engine.run { $0.connection.connect() }
+        engine.run { $0.connect() }
+    }
+
+    /// Says goodbye and ends the connection, but not the client: this device's presence and typing end at once. What is observed
+    /// stays observed, and continues with ``connect()``, which calls the token callback again: the next user may be another.
+    ///
+    /// In the background, ``followApp(from:restAfter:)`` does so by itself.
+    public func disconnect() {
+        engine.run { $0.disconnect {} }
     }
 
     /// Says goodbye and closes the client for good: this device's presence and typing end at once, and all streams
     /// finish with an empty value: nobody types, a conversation has no members, and a user was never seen. Models then show
     /// nothing.
     public func close() {
+        _ = follower.withLock { $0.take() }
         engine.run { $0.close {} }
     }
 
     /// Closes the client like ``close()``, and waits until the goodbye is sent, at most two seconds.
     public nonisolated(nonsending) func shutdown() async {
+        _ = follower.withLock { $0.take() }
         await withCheckedContinuation { done in
             engine.run { $0.close { done.resume() } }
         }
@@ -143,8 +155,8 @@ extension RollcallClient {
         engine.run { $0.networkChanged() }
     }
 
-    /// Calls ``ClientOptions/names`` again for the users whom the app did not know: call it when contacts have been
-    /// loaded.
+    /// Calls ``ClientOptions/names`` again, for every user: call it when contacts have been loaded or renamed. The names that
+    /// are shown stay until the answers come.
     public func namesChanged() {
         engine.run { $0.namesChanged() }
     }

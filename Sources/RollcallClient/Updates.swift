@@ -2,6 +2,10 @@
 // first, and skips values instead of queueing them. Leaving the loop, cancelling its task or releasing the iterator
 // ends the observation.
 
+#if canImport(Combine)
+    public import Combine
+#endif
+
 /// The latest value of something, and then its changes. A slow reader skips intermediate values.
 ///
 /// It can be iterated many times, also at the same time. Each iterator may be used by one task at a time. Iteration
@@ -32,6 +36,62 @@ public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
         /// Takes the unread value, if there is one, without waiting. For readers that move the client's clock
         /// themselves.
         package func pending() -> Element? { subscription.mailbox.pending() }
+    }
+}
+
+extension Updates {
+    /// Passes every element to `owner` on the main actor, for code without `async` or SwiftUI, such as a view controller:
+    ///
+    ///     typing = rollcall.typing(in: "c42").observe(for: self) { $0.label.text = words.text(for: $1) }
+    ///
+    /// - Returns: what ends the observation when it is released, so keep it in the owner. It also ends with the owner or the
+    ///   client.
+    @MainActor
+    public func observe<Owner: AnyObject & Sendable>(
+        for owner: Owner, _ receive: @escaping @MainActor (Owner, Element) -> Void
+    ) -> UpdatesObserver {
+        // Begins at once, so that a model may replace what it follows without a gap.
+        let subscription = makeAsyncIterator().subscription
+        return UpdatesObserver(
+            Task { @MainActor [weak owner] in
+                while let element = await subscription.next(isolation: MainActor.shared) {
+                    guard let owner else { return }
+                    receive(owner, element)
+                }
+            })
+    }
+
+    #if canImport(Combine)
+        /// The elements as a publisher, on the main actor. Each subscriber is an observer of its own, and ends when it is
+        /// cancelled. Completes when the client is closed.
+        public var publisher: AnyPublisher<Element, Never> {
+            Deferred {
+                let subject = Unchecked(value: CurrentValueSubject<Element?, Never>(nil))
+                let task = Task { @MainActor in
+                    for await element in self { subject.value.send(element) }
+                    subject.value.send(completion: .finished)
+                }
+                return subject.value.compactMap { $0 }.handleEvents(receiveCancel: { task.cancel() })
+            }.eraseToAnyPublisher()
+        }
+
+        /// A subject, to which only the main actor sends.
+        private struct Unchecked<Value>: @unchecked Sendable {
+            let value: Value
+        }
+    #endif
+}
+
+/// Ends an observation when it is released.
+public final class UpdatesObserver: Sendable {
+    private let task: Task<Void, Never>
+
+    init(_ task: Task<Void, Never>) {
+        self.task = task
+    }
+
+    deinit {
+        task.cancel()
     }
 }
 

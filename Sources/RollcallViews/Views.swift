@@ -6,29 +6,96 @@
     public import RollcallClient
     public import SwiftUI
 
-    /// Who is typing in a conversation, beside moving dots. Takes no space while no user is typing.
+    /// Who is typing in a conversation, beside moving dots. Fades in and out, unless the user prefers reduced motion, and takes no
+    /// space while no user is typing.
     ///
-    /// A screen reader reads the sentence without dots, and announces it when the set of people changes.
-    public struct TypingIndicator: View {
+    ///     TypingIndicator(chat, style: .bubble) { InitialView(friend.name) }
+    ///
+    /// A screen reader reads the sentence without dots, and announces it when it changes.
+    public struct TypingIndicator<Leading: View>: View {
+        @SwiftUI.Environment(\.accessibilityReduceMotion) private var reducesMotion
         private let chat: TypingModel
+        private let style: TypingIndicatorStyle
+        private let leading: Leading
 
-        public init(_ chat: TypingModel) {
-            self.chat = chat
+        /// - Parameters:
+        ///   - style: how it looks.
+        ///   - leading: what stands before it, such as an ``InitialView`` or the app's own avatar.
+        public init(
+            _ chat: TypingModel, style: TypingIndicatorStyle = .line, @ViewBuilder leading: () -> Leading
+        ) {
+            (self.chat, self.style, self.leading) = (chat, style, leading())
         }
 
         public var body: some View {
-            HStack(spacing: 6) {
+            VStack(alignment: .leading, spacing: 0) {
                 if !chat.typing.isEmpty {
-                    TypingDotsView()
-                    Text(verbatim: chat.sentence).font(.footnote).foregroundStyle(.secondary).lineLimit(1)
+                    content
+                        .transition(.opacity)
+                        .accessibilityElement(children: .ignore)
+                        .accessibilityLabel(Text(verbatim: chat.label))
                 }
             }
-            .accessibilityElement(children: .ignore)
-            .accessibilityLabel(Text(verbatim: chat.label))
-            .accessibilityHidden(chat.typing.isEmpty)
+            .animation(reducesMotion ? nil : .default, value: chat.typing.isEmpty)
             .onChange(of: chat.announcement) {
                 if !chat.announcement.isEmpty { AccessibilityNotification.Announcement(chat.announcement).post() }
             }
+        }
+
+        @ViewBuilder private var content: some View {
+            switch style {
+            case .line:
+                HStack(spacing: 6) {
+                    leading
+                    TypingDotsView()
+                    sentence.lineLimit(1)
+                }
+            case .bubble:
+                HStack(alignment: .bottom, spacing: 6) {
+                    leading
+                    VStack(alignment: .leading, spacing: 2) {
+                        TypingDotsView(size: 8).padding(10).background(Palette.bubble.colour, in: Capsule())
+                        sentence.lineLimit(2)
+                    }
+                }
+            }
+        }
+
+        private var sentence: some View {
+            Text(verbatim: chat.sentence).font(.footnote).foregroundStyle(Palette.text.colour)
+        }
+    }
+
+    extension TypingIndicator where Leading == EmptyView {
+        public init(_ chat: TypingModel, style: TypingIndicatorStyle = .line) {
+            self.init(chat, style: style) { EmptyView() }
+        }
+    }
+
+    /// How a ``TypingIndicator`` looks.
+    public enum TypingIndicatorStyle: Sendable {
+        /// Dots and a sentence in one line, for the place above a field.
+        case line
+        /// Dots in a bubble, as a message, and the sentence below.
+        case bubble
+    }
+
+    /// The initial of a name in a disc, where an app has no picture of its own. A screen reader skips it.
+    public struct InitialView: View {
+        @ScaledMetric private var size: CGFloat
+        private let name: String?
+
+        /// - Parameter size: the diameter in points at the usual type size.
+        public init(_ name: String?, size: CGFloat = 24) {
+            self.name = name
+            _size = ScaledMetric(wrappedValue: size)
+        }
+
+        public var body: some View {
+            Text(verbatim: name?.first.map { String($0).uppercased() } ?? "?")
+                .font(.caption).foregroundStyle(Palette.text.colour)
+                .frame(width: size, height: size).background(Palette.bubble.colour, in: Circle())
+                .accessibilityHidden(true)
         }
     }
 
@@ -36,22 +103,21 @@
     public struct TypingDotsView: View {
         @SwiftUI.Environment(\.accessibilityReduceMotion) private var reducesMotion
         @State private var start = Date.now
-        private let size: CGFloat
+        @ScaledMetric private var size: CGFloat
 
-        /// - Parameter size: the diameter of a dot, in points.
+        /// - Parameter size: the diameter of a dot in points at the usual type size.
         public init(size: CGFloat = 6) {
-            self.size = size
+            _size = ScaledMetric(wrappedValue: size)
         }
 
         public var body: some View {
-            TimelineView(.animation(minimumInterval: 1.0 / 30, paused: reducesMotion)) { moment in
+            TimelineView(.animation(paused: reducesMotion)) { moment in
                 HStack(spacing: size / 2) {
                     ForEach(Array(opacities(at: moment.date).enumerated()), id: \.offset) { dot in
-                        Circle().frame(width: size, height: size).opacity(dot.element)
+                        Circle().fill(Palette.text.colour).frame(width: size, height: size).opacity(dot.element)
                     }
                 }
             }
-            .foregroundStyle(.secondary)
             .accessibilityHidden(true)
         }
 
@@ -60,35 +126,45 @@
         }
     }
 
-    /// A user's dot: green, orange or grey; nothing for a user who is unknown. A screen reader reads what it means.
+    /// A user's dot: green, orange or grey; nothing for a user who is unknown. Where the user asks for more than colour, online is
+    /// a disc, away a half, and offline a ring. A screen reader reads what it means.
     public struct PresenceDotView: View {
+        @SwiftUI.Environment(\.accessibilityDifferentiateWithoutColor) private var hasShapes
+        @ScaledMetric private var size: CGFloat
         private let dot: PresenceDot
-        private let size: CGFloat
         private let language: Language
 
-        /// - Parameter size: the diameter, in points.
+        /// - Parameter size: the diameter in points at the usual type size.
         public init(_ dot: PresenceDot, size: CGFloat = 10, language: Language = .current) {
-            (self.dot, self.size, self.language) = (dot, size, language)
+            (self.dot, self.language) = (dot, language)
+            _size = ScaledMetric(wrappedValue: size)
         }
 
         public var body: some View {
-            Circle().fill(colour).frame(width: size, height: size)
+            shape.frame(width: size, height: size)
                 .accessibilityElement(children: .ignore)
                 .accessibilityLabel(Text(verbatim: dot.label(in: language)))
                 .accessibilityHidden(dot == .none)
         }
 
-        private var colour: Color {
+        @ViewBuilder private var shape: some View {
             switch dot {
-            case .green: .green
-            case .amber: .orange
-            case .grey: .gray
-            case .none: .clear
+            case .green: Circle().fill(Palette.online.colour)
+            case .amber:
+                Circle().trim(from: 0, to: hasShapes ? 0.5 : 1).fill(Palette.away.colour)
+            case .grey:
+                if hasShapes {
+                    Circle().strokeBorder(Palette.offline.colour, lineWidth: size / 5)
+                } else {
+                    Circle().fill(Palette.offline.colour)
+                }
+            case .none: Color.clear
             }
         }
     }
 
-    /// A user's dot, and when they were last seen. The text is updated as time passes.
+    /// A user's dot, and when they were last seen. The text is updated as time passes. Nothing for a screen reader while that is
+    /// unknown.
     public struct LastSeenLabel: View {
         private let person: PresenceModel
 
@@ -99,41 +175,51 @@
         public var body: some View {
             HStack(spacing: 6) {
                 PresenceDotView(person.dot)
-                Text(verbatim: person.text).font(.footnote).foregroundStyle(.secondary)
+                Text(verbatim: person.text).font(.footnote).foregroundStyle(Palette.text.colour)
             }
             .accessibilityElement(children: .ignore)
             .accessibilityLabel(Text(verbatim: person.text))
+            .accessibilityHidden(person.text.isEmpty)
         }
     }
 
-    /// Says that the connection has been down for some seconds (``ClientOptions/staleAfter``). Takes no space otherwise.
-    ///
-    /// Its two texts are looked up in the app's own string catalogue.
+    /// Says that the connection has been down for some seconds (``ClientOptions/staleAfter``), or has failed, in the client's
+    /// language (``ConnectionModel/text``). Takes no space otherwise.
     public struct ConnectionBanner: View {
         private let connection: ConnectionModel
-        private let connecting: LocalizedStringKey
-        private let failed: LocalizedStringKey
 
-        /// - Parameters:
-        ///   - connecting: while the client tries again.
-        ///   - failed: after the client has given up; the app must do something, such as sign in again.
-        public init(
-            _ connection: ConnectionModel, connecting: LocalizedStringKey = "Connecting…",
-            failed: LocalizedStringKey = "Not connected"
-        ) {
-            (self.connection, self.connecting, self.failed) = (connection, connecting, failed)
+        public init(_ connection: ConnectionModel) {
+            self.connection = connection
         }
 
         public var body: some View {
-            if let text {
-                Text(text).font(.footnote).frame(maxWidth: .infinity).padding(6).background(.thinMaterial)
+            if !connection.text.isEmpty {
+                Text(verbatim: connection.text).font(.footnote).foregroundStyle(Palette.text.colour)
+                    .frame(maxWidth: .infinity).padding(6).background(Palette.bubble.colour)
                     .accessibilityAddTraits(.updatesFrequently)
             }
         }
+    }
 
-        private var text: LocalizedStringKey? {
-            if case .failed = connection.state { return failed }
-            return connection.isStale ? connecting : nil
+    extension Palette {
+        /// Follows the appearance around it.
+        var colour: Adaptive { Adaptive(light: Color(light), dark: Color(dark)) }
+    }
+
+    extension Color {
+        fileprivate init(_ hex: UInt32) {
+            let parts = [16, 8, 0].map { Double(hex >> $0 & 0xFF) / 255 }
+            self.init(.sRGB, red: parts[0], green: parts[1], blue: parts[2], opacity: 1)
+        }
+    }
+
+    /// A colour that is another one in the dark.
+    struct Adaptive: ShapeStyle {
+        let light: Color
+        let dark: Color
+
+        func resolve(in environment: EnvironmentValues) -> Color {
+            environment.colorScheme == .dark ? dark : light
         }
     }
 #endif

@@ -55,8 +55,8 @@ def test_c6_two_hundred_rows_render_together_and_leave_nothing(app):
     renders = app.run("return rendered.rows")
     app.run("window.field = friends[0].typingInput('react7'); window.timer = setInterval(() => field.keepTyping(), 500)")
     eventually("one types", lambda: text(app, "#react7") == "Someone is typing…")
-    # Strict mode renders each row twice.
-    assert app.run("return rendered.rows") - renders <= 2 * 200 * 2
+    # Strict mode renders twice, and only the row that changed.
+    assert app.run("return rendered.rows") - renders <= 4
     app.run("setView({ rows: 100, chat: null })")
     app.run("setView({ rows: 150, chat: null })")
     eventually("what stays is still shown", lambda: text(app, "#react7") == "Someone is typing…" and text(app, "#react149") == "")
@@ -82,6 +82,79 @@ def test_c6_the_provider_follows_the_newest_token_and_makes_a_client_for_another
     eventually("it is at the other worker", lambda: page.run("return worker") == second.incarnation)
     page.run("stop()")
     assert page.run("return mistakes") == []
+    page.close()
+
+
+@pytest.fixture
+def fake(driver, site):
+    """An app whose client is that of a fake worker, as in a test of an app."""
+    page = pages.Page(driver, f"{site}/react.html")
+    page.run("""
+        start();
+        window.fake = new FakeWorker();
+        window.client = fake.client("alice", { language: "de" });
+        render(null, client);
+        client.connect();
+    """)
+    eventually("it is connected", lambda: text(page, "#connection") == "true")
+    yield page
+    page.run("stop()")
+    assert page.run("return [mistakes, client.connection.latest.status]") == [[], "connected"], "the client is the app's"
+    page.run("client.close()")
+    page.close()
+
+
+def test_c12_an_app_is_shown_with_a_client_of_a_fake_worker_in_its_language(fake):
+    fake.run("window.bob = fake.person('bob', { name: 'Bob' }); bob.comes(); bob.types('react0')")
+    eventually("bob types", lambda: [text(fake, "#typing"), text(fake, "#bob")] == ["Bob schreibt\u00a0…", "Jetzt aktiv"])
+    fake.run("document.querySelector('#record').click()")
+    eventually("a handler's event is no kind of typing", lambda: "alice" in fake.run("return fake.typists('react0')"))
+    fake.run("fake.closes(4150)")
+    eventually("it says so", lambda: text(fake, "#banner") == "Keine Verbindung")
+    fake.run("client.connect()")
+    eventually("it is back", lambda: [text(fake, "#banner"), text(fake, "#connection")] == ["", "true"])
+
+
+def test_l4_five_hundred_people_render_together_and_only_who_changes_renders_again(fake):
+    fake.run("""
+        window.users = Array.from({ length: 500 }, (_, number) => `user${number}`);
+        for (const user of users) fake.person(user).wasSeen(7_200_000);
+        setView({ rows: 100, chat: null, people: users.slice(0, 30) });
+    """)
+    eventually("they are shown", lambda: text(fake, "#user29") in ("Zuletzt heute gesehen", "Zuletzt gestern gesehen"))
+    fake.run("window.before = { ...rendered }; fake.person('user7').comes()")
+    eventually("one comes", lambda: text(fake, "#user7") == "Jetzt aktiv")
+    assert fake.run("return rendered.people - before.people") <= 2
+    # Someone scrolls through all of them.
+    for first in range(10, 480, 20):
+        fake.run("setView({ rows: 0, chat: null, people: users.slice(arguments[0], arguments[0] + 30) })", first)
+    eventually("the last are shown", lambda: text(fake, "#user499") in ("Zuletzt heute gesehen", "Zuletzt gestern gesehen"))
+    print(fake.run("""
+        const watches = fake.messages.filter(({ type }) => type === 'watch');
+        return `${watches.length} watches of ${watches.flatMap(({ users }) => users).length} users,`
+          + ` ${rendered.people} rows and ${rendered.lists} lists rendered`;
+    """))
+
+
+def test_c6_a_component_mounted_again_keeps_its_client_and_options_that_change_are_noted(driver, site):
+    page = pages.Page(driver, f"{site}/react.html")
+    # Strict mode mounts each component twice.
+    page.run("""
+        window.fake = new FakeWorker();
+        window.sockets = 0;
+        window.options = { url: 'ws://one.example', token: 'alice', WebSocket: class extends EventTarget {
+          constructor() { super(); sockets += 1; }
+          close() {}
+        } };
+        start(options);
+    """)
+    eventually("it connects, once", lambda: page.run("return sockets") == 1)
+    page.run("render({ ...options, names: () => null, token: () => 'bob' })")
+    assert page.run("return warnings") == []
+    page.run("render({ ...options, idleAfter: 1_000 })")
+    eventually("it is noted", lambda: "key" in "".join(page.run("return warnings")))
+    assert page.run("return sockets") == 1
+    page.run("stop()")
     page.close()
 
 

@@ -1,7 +1,7 @@
 // What the client knows of its own device, of time and of silence: its state, the worker's clock, a timer, and whether a
 // connection is alive.
 
-import { clamp, MINUTE, SECOND } from "./messages.js";
+import { clamp, MINUTE, SECOND, steadyNow } from "./messages.js";
 
 /** Whether this device is active, idle or in the background, from the app's phase and the user's input. */
 export class Attention {
@@ -178,12 +178,12 @@ export class Alarm {
     return late >= Alarm.ASLEEP;
   }
 
-  get #late() { return Math.max(performance.now() - this.#scheduled, Date.now() - this.#scheduledDate); }
+  get #late() { return Math.max(steadyNow() - this.#scheduled, Date.now() - this.#scheduledDate); }
 
   #schedule() {
     this.#cancel();
-    const delay = clamp(this.#deadline - performance.now(), 0, Alarm.LONGEST);
-    [this.#scheduled, this.#scheduledDate] = [performance.now() + delay, Date.now() + delay];
+    const delay = clamp(this.#deadline - steadyNow(), 0, Alarm.LONGEST);
+    [this.#scheduled, this.#scheduledDate] = [steadyNow() + delay, Date.now() + delay];
     this.#timer = setTimeout(() => this.#fired(), delay);
   }
 
@@ -197,7 +197,7 @@ export class Alarm {
     this.#cancel();
     if (late >= Alarm.ASLEEP) this.#woke(late);
     if (this.#deadline === null) return;
-    if (performance.now() < this.#deadline) return this.#scheduled === Infinity ? this.#schedule() : undefined;
+    if (steadyNow() < this.#deadline) return this.#scheduled === Infinity ? this.#schedule() : undefined;
     this.#deadline = null;
     this.#ring();
   }

@@ -1,37 +1,58 @@
 // The client, as an app holds it. `rollcall.d.ts` documents it.
 
 import { Engine } from "./engine.js";
-import { MINUTE, SECOND, validName, warn } from "./messages.js";
+import { MINUTE, reportAppError, SECOND, validName, warn } from "./messages.js";
+import { lastSeenValidity, shownPresence } from "./texts.js";
 import { checkedTypingSettings, TypingInput } from "./typing.js";
-import { DISPOSE, ending, Updates } from "./updates.js";
+import { Alarm } from "./attention.js";
+import { Batch, DISPOSE, ending, isEqual, listening, onAbort, Updates } from "./updates.js";
 
-export class RollcallClient extends EventTarget {
+export class RollcallClient {
   #engine;
   #typing;
-  #hearsProblems = false;
+  /** By type of event: whether each listener is for one only. */
+  #listeners = new Map();
 
   constructor({
     url, device, token, typing, names, idleAfter = 5 * MINUTE, workerHosts = [], longestPause = 1_500,
-    connectTimeout = 10 * SECOND, staleAfter = 5 * SECOND, WebSocket = globalThis.WebSocket,
+    connectTimeout = 10 * SECOND, staleAfter = 5 * SECOND, language = undefined, WebSocket = globalThis.WebSocket,
   }) {
-    super();
+    this.language = language;
     this.#typing = checkedTypingSettings(typing);
     const options = {
       urls: [url].flat(), device: device === undefined ? undefined : validName(device), token, names, idleAfter,
       workerHosts, longestPause, connectTimeout, staleAfter, WebSocket,
     };
-    this.#engine = new Engine(options, (type, detail) => {
-      if (type === "problem" && !this.#hearsProblems) warn(detail);
-      this.dispatchEvent(new CustomEvent(type, { detail }));
-    });
+    this.#engine = new Engine(options, (type, detail) => this.#happened({ type, detail, target: this }));
   }
 
-  addEventListener(type, listener, options) {
-    if (type === "problem") this.#hearsProblems = true;
-    super.addEventListener(type, listener, options);
+  /** See `Updates`. */
+  get [Symbol.toStringTag]() { return "RollcallClient"; }
+
+  addEventListener(type, listener, options = undefined) {
+    const { once = false, signal = undefined } = Object(options);
+    if (!listener || signal?.aborted) return;
+    if (!this.#listeners.has(type)) this.#listeners.set(type, new Map());
+    this.#listeners.get(type).set(listener, once);
+    onAbort(signal, () => this.removeEventListener(type, listener));
   }
 
-  connect() { this.#engine.connection.connect(); }
+  removeEventListener(type, listener) { this.#listeners.get(type)?.delete(listener); }
+
+  #happened(event) {
+    const listeners = this.#listeners.get(event.type) ?? new Map();
+    if (event.type === "problem" && listeners.size === 0) warn(event.detail);
+    for (const [listener, once] of [...listeners]) {
+      if (once) listeners.delete(listener);
+      try {
+        typeof listener === "function" ? listener.call(this, event) : listener.handleEvent(event);
+      } catch (error) {
+        reportAppError(error);
+      }
+    }
+  }
+
+  connect() { this.#engine.connect(); }
   disconnect({ goodbye = true } = {}) { return this.#engine.disconnect({ goodbye }); }
   close() { return this.#engine.close(); }
   [DISPOSE]() { this.close(); }
@@ -86,6 +107,42 @@ export class RollcallClient extends EventTarget {
       () => people.latestOf(several), signal);
   }
 
+  presenceView(users, { signal = undefined, ...options } = {}) {
+    const engine = this.#engine;
+    const several = [...new Set(typeof users === "string" ? [users] : users)].map(validName);
+    const withLanguage = { language: this.language, ...options };
+    let views = new Map();
+    // A view that is the same stays the same object.
+    const look = () => {
+      const isStale = engine.isStale.latest;
+      views = new Map(several.map((user) => {
+        const view = shownPresence(isStale ? undefined : engine.people.latest(user), engine.now, withLanguage);
+        return [user, isEqual(view, views.get(user)) ? views.get(user) : view];
+      }));
+      return typeof users === "string" ? views.get(users) : views;
+    };
+    return new Updates((receive, finish) => engine.begin(finish, () => {
+      let timer;
+      const batch = new Batch(engine, () => {
+        clearTimeout(timer);
+        const view = look();
+        const validity = Math.min(...several.map((user) => lastSeenValidity(views.get(user).presence, engine.now, options)));
+        if (validity < Infinity) timer = setTimeout(() => batch.changed(), Math.min(validity, Alarm.LONGEST));
+        receive(view);
+      });
+      const changed = () => batch.changed();
+      const endings = [
+        engine.people.observe(several, changed, changed), engine.observeValue(engine.isStale, changed, () => {}),
+      ];
+      changed();
+      return () => {
+        batch.end();
+        clearTimeout(timer);
+        for (const end of endings) end();
+      };
+    }), look, signal);
+  }
+
   conversations(rows, { signal = undefined } = {}) {
     const engine = this.#engine;
     const people = new Map([...rows instanceof Map ? rows : Object.entries(rows)].map(([conversation, users]) => (
@@ -116,53 +173,68 @@ export class RollcallClient extends EventTarget {
   inputHappened() { this.#engine.inputHappened(); }
   networkChanged() { this.#engine.connection.networkChanged(); }
 
-  followPage({ idleAfterHidden = MINUTE } = {}) {
+  followPage({ idleAfterHidden = MINUTE, restAfter = 30 * SECOND } = {}) {
     const { document } = globalThis;
-    const following = new AbortController();
-    const on = (target, types, handle) => {
-      for (const type of types) target.addEventListener(type, handle, { signal: following.signal, passive: true });
-    };
-    let [idling, wasHidden, isLong, isLeft] = [null, false, false, false];
+    if (!document?.addEventListener) throw new Error("followPage needs a page: elsewhere, call setPhase and inputHappened");
+    this.#engine.restsAfter(restAfter ?? Infinity);
+    let [idling, wasSeen, wasHidden, isLong, isLeft, isSuspended] = [undefined, false, false, false, false, false];
     const follow = () => {
       clearTimeout(idling);
       if (!document.hidden) {
         this.setPhase("active");
+        this.inputHappened();
         if (wasHidden) this.#engine.returned({ wasLong: isLong });
-        wasHidden = isLong = false;
+        [wasSeen, wasHidden, isLong] = [true, false, false];
         return;
       }
       wasHidden = true;
-      if (globalThis.matchMedia("(hover: none)").matches) {
+      if (globalThis.matchMedia?.("(hover: none)")?.matches) {
         this.setPhase("background");
-      } else {
-        this.#engine.endTyping();
-        idling = setTimeout(() => {
-          isLong = true;
-          this.setState("idle");
-        }, idleAfterHidden);
+        return;
       }
-    };
-    let isSuspended = false;
-    on(document, ["visibilitychange"], () => isLeft || follow());
-    on(globalThis, ["pagehide"], ({ persisted }) => {
-      isLeft = true;
       this.#engine.endTyping();
-      // A page that the browser keeps for its back button must not keep a connection.
-      isSuspended = persisted && this.#engine.connection.isActive;
-      if (isSuspended) this.disconnect({ goodbye: false });
-    });
-    on(globalThis, ["pageshow"], ({ persisted }) => {
-      isLeft = false;
-      if (persisted && isSuspended) this.connect();
-      isSuspended = false;
-      follow();
-    });
-    on(document, ["pointerdown", "pointermove", "wheel", "keydown", "touchstart"], () => this.inputHappened());
+      const idle = () => {
+        isLong = true;
+        this.setState("idle");
+      };
+      // Nobody has looked at a page that was opened behind others.
+      if (wasSeen) idling = setTimeout(idle, idleAfterHidden);
+      else idle();
+    };
+    const input = () => this.inputHappened();
+    const endings = [
+      listening(document, {
+        visibilitychange: () => isLeft || follow(),
+        pointerdown: input, pointermove: input, wheel: input, keydown: input, touchstart: input,
+      }),
+      listening(globalThis, {
+        pagehide: ({ persisted }) => {
+          isLeft = true;
+          this.#engine.endTyping();
+          // A page that the browser keeps for its back button must not keep a connection.
+          isSuspended = persisted && this.#engine.connection.isActive;
+          if (isSuspended) this.disconnect({ goodbye: false });
+        },
+        pageshow: ({ persisted }) => {
+          isLeft = false;
+          if (persisted && isSuspended) this.connect();
+          isSuspended = false;
+          follow();
+        },
+      }),
+    ];
     follow();
-    this.inputHappened();
     return ending(() => {
       clearTimeout(idling);
-      following.abort();
+      for (const end of endings) end();
     });
+  }
+
+  followAppState(AppState, { restAfter = 30 * SECOND } = {}) {
+    this.#engine.restsAfter(restAfter ?? Infinity);
+    const follow = (state) => this.setPhase(state === "active" || state === "background" ? state : "inactive");
+    follow(AppState.currentState === "active" ? "active" : "background");
+    const subscription = AppState.addEventListener("change", follow);
+    return ending(() => subscription.remove());
   }
 }

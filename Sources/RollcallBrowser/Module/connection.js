@@ -1,13 +1,14 @@
 // The life of the connection to a worker: a token, a socket, hello, welcome, silence, and what follows each end.
 
 import { Liveness } from "./attention.js";
-import { MINUTE, parseMessage, RollcallError, SECOND } from "./messages.js";
+import { base64Decoded, MINUTE, parseMessage, randomText, RollcallError, SECOND, steadyNow } from "./messages.js";
 import { answerOf, Backoff, parseAddress, Route } from "./route.js";
+import { listening } from "./updates.js";
 
 /** Returns the claims of a JWT; none for another token. */
 function claimsOf(token) {
   try {
-    return JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/"))) ?? {};
+    return JSON.parse(base64Decoded(token.split(".")[1])) ?? {};
   } catch {
     return {};
   }
@@ -56,10 +57,10 @@ export class Connection {
   /** Aborting it ends a probe. */
   #probe = null;
   /** Of this client alone, so that two never end each other, and never stored. Used unless the app or the token names one. */
-  #drawnDevice = `web-${[...crypto.getRandomValues(new Uint32Array(2))].map((part) => part.toString(36)).join("")}`;
+  #drawnDevice = `web-${randomText()}`;
   /** Null if a URL of the app is not valid. */
   #route = null;
-  /** Aborting it ends the listening for changes of the network. */
+  /** Ends the listening for changes of the network. */
   #listening = null;
   #options;
   #engine;
@@ -92,7 +93,7 @@ export class Connection {
 
   /** The user is back. A worker that refused the session may be able to take it now. */
   returned() {
-    if (this.#stage === "refused" && performance.now() >= this.#attemptBegan + Connection.RETURN_PAUSE) this.#begin();
+    if (this.#stage === "refused" && steadyNow() >= this.#attemptBegan + Connection.RETURN_PAUSE) this.#begin();
   }
 
   send(messages) {
@@ -107,7 +108,7 @@ export class Connection {
   }
 
   ping() {
-    this.#pings.push(performance.now());
+    this.#pings.push(steadyNow());
     this.send([{ type: "ping" }]);
   }
 
@@ -116,7 +117,7 @@ export class Connection {
    * be dead begins again, once: an app may report changes in a loop.
    */
   networkChanged() {
-    const now = performance.now();
+    const now = steadyNow();
     switch (this.#stage) {
       case "waiting":
       case "authenticating": return void this.#begin();
@@ -196,7 +197,7 @@ export class Connection {
   /** Ends everything that would happen without another call. */
   #stop(stage, state) {
     this.#end();
-    this.#listening?.abort();
+    this.#listening?.();
     this.#listening = null;
     this.#become(stage, state);
   }
@@ -209,7 +210,7 @@ export class Connection {
     if (!this.#route) return this.#giveUp(invalidURL());
     this.#listen();
     if (this.#token === null || this.#isTokenExpired()) {
-      this.#deadline = performance.now() + this.#timeLimit;
+      this.#deadline = steadyNow() + this.#timeLimit;
       this.#become("authenticating", { status: "connecting" });
       if (attempt !== this.#attempt) return;
       try {
@@ -240,16 +241,15 @@ export class Connection {
 
   #listen() {
     if (this.#listening || !globalThis.addEventListener) return;
-    this.#listening = new AbortController();
-    const { signal } = this.#listening;
-    globalThis.addEventListener("online", () => this.networkChanged(), { signal });
-    globalThis.addEventListener("offline", () => this.#stage === "connected" && this.networkChanged(), { signal });
+    this.#listening = listening(globalThis, {
+      online: () => this.networkChanged(), offline: () => this.#stage === "connected" && this.networkChanged(),
+    });
   }
 
   async #open() {
     const attempt = this.#attempt;
     this.#route.opening();
-    this.#attemptBegan = performance.now();
+    this.#attemptBegan = steadyNow();
     const asksFirst = this.#isReal && this.#route.asksFirst(this.#attemptBegan);
     this.#deadline = this.#attemptBegan
       + (asksFirst ? this.#timeLimit : this.#route.timeout(this.#options.connectTimeout));
@@ -257,9 +257,9 @@ export class Connection {
     if (asksFirst && attempt === this.#attempt) {
       const answer = await this.#ask(this.#route.address);
       if (attempt !== this.#attempt) return;
-      this.#route.answered(this.#route.address, answer, performance.now());
+      this.#route.answered(this.#route.address, answer, steadyNow());
       if (!answer?.isOurs || answer.status !== 426) return this.#attemptFailed();
-      this.#deadline = performance.now() + this.#route.timeout(this.#options.connectTimeout);
+      this.#deadline = steadyNow() + this.#route.timeout(this.#options.connectTimeout);
       this.#engine.changed();
     }
     if (attempt === this.#attempt) this.#openSocket();
@@ -273,6 +273,7 @@ export class Connection {
    * the attempt is over.
    */
   async #ask(address) {
+    if (!globalThis.fetch || !globalThis.AbortController) return undefined;
     this.#probe?.abort();
     const probe = this.#probe = new AbortController();
     try {
@@ -295,7 +296,7 @@ export class Connection {
    */
   async #explain(address) {
     const answer = await this.#ask(address);
-    const next = answer === null ? null : this.#route.answered(address, answer, performance.now());
+    const next = answer === null ? null : this.#route.answered(address, answer, steadyNow());
     if (next && this.#stage === "waiting") this.#follow(next);
   }
 
@@ -325,7 +326,7 @@ export class Connection {
   }
 
   #socketFailed() {
-    this.#route.socketFailed(performance.now());
+    this.#route.socketFailed(steadyNow());
     this.#attemptFailed();
   }
 
@@ -346,7 +347,7 @@ export class Connection {
     const message = parseMessage(data);
     const pingAt = message?.type === "pong" ? this.#pings.shift() ?? null : null;
     if (this.isConnected) {
-      this.lastHeard = performance.now();
+      this.lastHeard = steadyNow();
       this.#liveness.received(pingAt, this.lastHeard);
       this.#deadline = this.#liveness.deadline;
       if (pingAt !== null && !this.isDoubted) this.#engine.connectionConfirmed();
@@ -356,7 +357,7 @@ export class Connection {
       case "welcome": if (this.#stage === "greeting") this.#welcomed(message); break;
       case "goodbye": this.#route.goodbyeReceived(message); break;
       case "pong":
-        this.#engine.timeReceived(message.time, pingAt ?? performance.now());
+        this.#engine.timeReceived(message.time, pingAt ?? steadyNow());
         // A while after the welcome, so that pages that come together do not ask together.
         if (this.isConnected && this.#isReal && this.#route.asksAhead()) this.#explain(this.#route.address);
         break;
@@ -368,7 +369,7 @@ export class Connection {
     const { user, device, session, worker } = welcome;
     this.#isRestarted = false;
     this.#route.welcomed();
-    this.lastHeard = this.#connectedAt = performance.now();
+    this.lastHeard = this.#connectedAt = steadyNow();
     this.#liveness = new Liveness(welcome.ping, this.#connectedAt);
     this.#deadline = this.#liveness.deadline;
     this.#stage = "connected";
@@ -380,7 +381,7 @@ export class Connection {
   }
 
   #attemptFailed() {
-    const [now, { address }] = [performance.now(), this.#route];
+    const [now, { address }] = [steadyNow(), this.#route];
     const asks = this.#isReal && this.#stage === "opening" && this.#socket !== null && this.#route.asksWhy(now);
     this.#end();
     const next = this.#route.connectFailed(now);
@@ -390,7 +391,7 @@ export class Connection {
   }
 
   #lost(code, reason = "") {
-    const duration = this.#stage === "connected" ? performance.now() - this.#connectedAt : 0;
+    const duration = this.#stage === "connected" ? steadyNow() - this.#connectedAt : 0;
     this.#end();
     this.#follow(this.#route.connectionEnded(code, duration, reason));
   }
@@ -400,7 +401,7 @@ export class Connection {
     this.#isRestarted = false;
     if (after === undefined) return this.#giveUp(error);
     if (freshToken) this.#token = null;
-    this.#deadline = performance.now() + after;
+    this.#deadline = steadyNow() + after;
     const retryIn = Math.round(after);
     if (isRefusal) this.#become("refused", { status: "failed", retryIn, error });
     else this.#become("waiting", { status: "waiting", retryIn, error });
@@ -421,7 +422,7 @@ export class Connection {
     this.#renewalPauses = Backoff.considerate(5 * SECOND);
     const left = (tokenExpiry(token) ?? NaN) - this.#engine.now;
     const margin = Math.min(Connection.RENEWAL_MARGIN, left / 4) * (1 + Math.random());
-    this.#renewal = left > SECOND ? performance.now() + left - margin : null;
+    this.#renewal = left > SECOND ? steadyNow() + left - margin : null;
     this.#engine.changed();
   }
 
@@ -429,7 +430,7 @@ export class Connection {
   async #renewToken() {
     this.#attempt += 1;
     const attempt = this.#attempt;
-    this.#renewal = performance.now() + this.#timeLimit;
+    this.#renewal = steadyNow() + this.#timeLimit;
     this.#isRenewing = true;
     let [token, cause] = [null, null];
     try {
@@ -448,7 +449,7 @@ export class Connection {
   #renewalFailed(cause = null) {
     this.#attempt += 1;
     this.#isRenewing = false;
-    this.#renewal = performance.now() + this.#renewalPauses.tokenFailed(cause);
+    this.#renewal = steadyNow() + this.#renewalPauses.tokenFailed(cause);
     this.#engine.changed();
   }
 

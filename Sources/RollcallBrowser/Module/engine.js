@@ -2,12 +2,12 @@
 
 import { Connection } from "./connection.js";
 import { Alarm, Attention, ServerClock } from "./attention.js";
-import { RollcallError, SECOND, warn, workerError } from "./messages.js";
+import { RollcallError, SECOND, soon, steadyNow, warn, workerError } from "./messages.js";
 import { Names } from "./names.js";
 import { Outbox } from "./outbox.js";
 import { People } from "./people.js";
 import { Room } from "./room.js";
-import { Observed } from "./updates.js";
+import { Batch, isEqual, Observed } from "./updates.js";
 
 export class Engine {
   connection;
@@ -16,6 +16,12 @@ export class Engine {
   isStale = new Observed(false);
   #staleAt = Infinity;
   #staleAfter;
+  /** After how long in the background the connection ends by itself, when it will, and whether it has. */
+  #restAfter = Infinity;
+  #restAt = Infinity;
+  #isResting = false;
+  /** Functions to call at a moment: `{ at, body }`. */
+  #calls = new Set();
   people = new People(this);
   names;
   outbox = new Outbox();
@@ -36,7 +42,7 @@ export class Engine {
   #named = new Set();
   #isSettling = false;
   #wasBeyondLimits = false;
-  #alarm = new Alarm(() => this.#deadlinePassed(performance.now()), (late) => this.#woke(late));
+  #alarm = new Alarm(() => this.#deadlinePassed(steadyNow()), (late) => this.#woke(late));
 
   /** @param emit dispatches an event of the client, given its type and detail */
   constructor(options, emit) {
@@ -49,7 +55,7 @@ export class Engine {
   }
 
   /** The worker's time; until the first welcome, this device's. */
-  get now() { return this.#clock.time(performance.now()); }
+  get now() { return this.#clock.time(steadyNow()); }
   /** When something last arrived, on the worker's clock, while the connection is down. */
   get staleSince() {
     const { isConnected, lastHeard } = this.connection;
@@ -70,12 +76,23 @@ export class Engine {
     for (const room of this.#rooms.values()) room.close();
     this.#rooms.clear();
     // Behind the last values of observers that get one per task.
-    queueMicrotask(() => { for (const end of [...this.#endings]) end(); });
+    soon(() => {
+      for (const { body } of this.#calls) body();
+      for (const end of [...this.#endings]) end();
+    });
     return closed;
+  }
+
+  connect() {
+    this.#isResting = false;
+    this.connection.connect();
+    this.#restAt = Infinity;
+    this.#planRest();
   }
 
   /** Ends the connection, but not the client. */
   disconnect({ goodbye }) {
+    [this.#isResting, this.#restAt] = [false, Infinity];
     if (goodbye) this.endTyping();
     this.#flush();
     return this.connection.end("idle", { goodbye });
@@ -87,7 +104,7 @@ export class Engine {
   changed() {
     if (this.#isSettling) return;
     this.#isSettling = true;
-    queueMicrotask(() => {
+    soon(() => {
       this.#isSettling = false;
       this.#settle();
     });
@@ -101,17 +118,23 @@ export class Engine {
     this.#changedRooms.clear();
     for (const room of changed) room.showMembers();
     this.#flush();
-    this.#askTime(performance.now());
+    this.#askTime(steadyNow());
     let deadline = Math.min(this.connection.deadline, this.people.deadline, this.#attention.deadline ?? Infinity);
     for (const stop of this.#stops) deadline = Math.min(deadline, stop.deadline);
     for (const room of this.#rooms.values()) {
       deadline = Math.min(deadline, room.deadline);
       for (const field of room.fields) deadline = Math.min(deadline, field.deadline);
     }
-    deadline = Math.min(deadline, this.#staleAt);
+    for (const { at } of this.#calls) deadline = Math.min(deadline, at);
+    deadline = Math.min(deadline, this.#staleAt, this.#restAt);
     if (this.connection.isOpen) deadline = Math.min(deadline, this.outbox.deadline);
     if (this.#isTimeRead) deadline = Math.min(deadline, this.#clock.deadline);
     this.#alarm.set(deadline === Infinity || this.isClosed ? null : deadline);
+  }
+
+  callAt(at, body) {
+    this.#calls.add({ at, body });
+    this.changed();
   }
 
   #deadlinePassed(now) {
@@ -120,7 +143,12 @@ export class Engine {
     this.people.deadlinePassed(now);
     if (this.connection.isOpen) this.outbox.deadlinePassed(now);
     for (const stop of this.#stops) if (now >= stop.deadline) stop.end(false);
+    for (const call of this.#calls) if (now >= call.at && this.#calls.delete(call)) call.body();
     if (now >= this.#staleAt) this.#becameStale();
+    if (now >= this.#restAt) {
+      this.disconnect({ goodbye: true });
+      this.#isResting = true;
+    }
     for (const room of this.#rooms.values()) {
       room.deadlinePassed(now);
       for (const field of room.fields) this.#signalled(field, field.deadlinePassed(now));
@@ -132,7 +160,7 @@ export class Engine {
   #flush() {
     if (!this.connection.isOpen) return;
     this.outbox.state = this.deviceState;
-    const messages = this.outbox.take(performance.now());
+    const messages = this.outbox.take(steadyNow());
     this.connection.send(messages);
     for (const { type, users, conversation } of messages) {
       if (type === "unwatch") for (const user of users) this.people.tidy(user);
@@ -171,19 +199,19 @@ export class Engine {
 
   /** Whether somebody may read when users were last seen. */
   get #isTimeRead() {
-    return this.connection.isOpen && !this.people.isEmpty && this.deviceState !== "background";
+    return this.connection.isOpen && this.deviceState !== "background" && this.people.hasLastSeen;
   }
 
   #askTime(now) {
     if (!this.#isTimeRead || now < this.#clock.deadline) return;
     this.#clock.timeRequested(now);
     if (this.connection.isPinging) return;
-    this.outbox.spend(performance.now());
+    this.outbox.spend(steadyNow());
     this.connection.ping();
   }
 
   timeReceived(time, askedAt) {
-    if (this.#clock.timeReceived(time, askedAt, performance.now())) {
+    if (this.#clock.timeReceived(time, askedAt, steadyNow())) {
       this.people.repeat();
       for (const room of this.#rooms.values()) room.members.repeat();
     }
@@ -195,8 +223,8 @@ export class Engine {
   phaseChanged(phase) {
     const isBack = phase === "active" && this.deviceState === "background";
     if (phase === "background") this.endTyping();
-    this.#attention.phaseChanged(phase, performance.now());
-    this.changed();
+    this.#attention.phaseChanged(phase, steadyNow());
+    this.#planRest();
     if (isBack) this.returned({ wasLong: true });
   }
 
@@ -209,12 +237,26 @@ export class Engine {
 
   stateSet(state) {
     if (state === "background") this.endTyping();
-    this.#attention.stateSet(state, performance.now());
+    this.#attention.stateSet(state, steadyNow());
+    this.#planRest();
+  }
+
+  /** Who is in the background for so long has no connection. What is observed stays. */
+  restsAfter(duration) {
+    this.#restAfter = duration;
+    this.#planRest();
+  }
+
+  #planRest() {
+    if (this.deviceState !== "background") {
+      this.#restAt = Infinity;
+      if (this.#isResting) this.connect();
+    } else if (this.connection.isActive) this.#restAt = Math.min(this.#restAt, steadyNow() + this.#restAfter);
     this.changed();
   }
 
   inputHappened() {
-    this.#attention.inputHappened(performance.now());
+    this.#attention.inputHappened(steadyNow());
     this.changed();
   }
 
@@ -232,7 +274,7 @@ export class Engine {
       finish();
     };
     this.#endings.add(end);
-    if (this.isClosed) queueMicrotask(end);
+    if (this.isClosed) soon(end);
     return end;
   }
 
@@ -261,9 +303,9 @@ export class Engine {
     });
   }
 
-  /** Each value is a new map, sent once per task, however many rows have changed. */
+  /** Each value is a new map, in which a row that has not changed is the same object. */
   observeConversations(rows, receive, finish) {
-    const latest = new Map([...rows.keys()].map((conversation) => (
+    const states = new Map([...rows.keys()].map((conversation) => (
       [conversation, { typing: { conversation, typists: [], count: 0 }, presences: new Map() }])));
     const rowsOf = new Map();
     for (const [name, people] of rows) {
@@ -272,40 +314,29 @@ export class Engine {
         rowsOf.get(user).push(name);
       }
     }
-    const states = new Map(latest);
-    const stale = new Set();
-    let [isDue, isOver] = [false, false];
-    const changed = (names) => {
-      for (const name of names) stale.add(name);
-      if (isDue) return;
-      isDue = true;
-      queueMicrotask(() => {
-        isDue = false;
-        for (const name of stale) {
-          const { typing, presences } = latest.get(name);
-          states.set(name, { typing, presences: new Map(presences) });
-        }
-        stale.clear();
-        if (!isOver) receive(new Map(states));
-      });
+    const batch = new Batch(this, () => receive(new Map(states)));
+    const change = (name, part) => {
+      states.set(name, { ...states.get(name), ...part });
+      batch.changed();
     };
-    const endings = [...rows.keys()].map((name) => this.observeTyping(name, (typing) => {
-      latest.get(name).typing = typing;
-      changed([name]);
-    }, () => {}));
+    const changePresence = (user, presence) => {
+      for (const name of rowsOf.get(user)) {
+        const presences = new Map(states.get(name).presences);
+        if (presence) presences.set(user, presence);
+        else presences.delete(user);
+        change(name, { presences });
+      }
+    };
     return this.begin(finish, () => {
-      endings.push(this.people.observe([...rowsOf.keys()], (presence) => {
-        const names = rowsOf.get(presence.user);
-        for (const name of names) latest.get(name).presences.set(presence.user, presence);
-        changed(names);
-      }, (user) => {
-        const names = rowsOf.get(user);
-        for (const name of names) latest.get(name).presences.delete(user);
-        changed(names);
-      }));
-      changed(rows.keys());
+      const endings = [...rows.keys()].map((name) => this.observeTyping(name, (typing) => {
+        // The first of a room where nobody types says nothing new.
+        if (!isEqual(typing, states.get(name).typing)) change(name, { typing });
+      }, () => {}));
+      endings.push(this.people.observe(
+        [...rowsOf.keys()], (presence) => changePresence(presence.user, presence), (user) => changePresence(user, null)));
+      batch.changed();
       return () => {
-        isOver = true;
+        batch.end();
         for (const end of endings) end();
       };
     });
@@ -348,7 +379,7 @@ export class Engine {
     this.changed();
   }
 
-  namesChanged() { this.#namesCame(this.names.changed()); }
+  namesChanged() { this.names.changed(); }
 
   // MARK: The user's own typing. Without a connection, signals are dropped, and the fields keep their state.
 
@@ -363,7 +394,7 @@ export class Engine {
   /** A field that is not shown, and an app in the background, do not type, whatever the program does with the text. */
   fieldEdited(field, hasText, kind) {
     if (this.isClosed || this.deviceState === "background" || !this.#rooms.get(field.conversation)?.fields.has(field)) return;
-    const now = performance.now();
+    const now = steadyNow();
     this.#attention.edited(now);
     this.#signalled(field, field.edited(hasText, kind, now));
     this.changed();
@@ -398,7 +429,7 @@ export class Engine {
     // This worker was never told of the typing, so nobody sees it.
     if (this.outbox.conversations.asked(field.conversation) === undefined) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const stop = { deadline: performance.now() + within, end: (isPublished) => {
+      const stop = { deadline: steadyNow() + within, end: (isPublished) => {
         this.#stops.delete(stop);
         resolve(isPublished);
       } };
@@ -414,7 +445,7 @@ export class Engine {
   // MARK: What the connection tells
 
   connectionOpened() {
-    const now = performance.now();
+    const now = steadyNow();
     this.#openedAt = now;
     this.#clock.timeRequested(now);
     this.outbox.connectionOpened(this.deviceState, now);
@@ -427,7 +458,7 @@ export class Engine {
   welcomed({ time, limits, expiry }) {
     this.#expiry = expiry;
     for (const field of this.#fields) field.expiryLearned(expiry);
-    this.outbox.limitsReceived(limits, performance.now());
+    this.outbox.limitsReceived(limits, steadyNow());
     this.timeReceived(time, this.#openedAt);
   }
 
@@ -451,7 +482,7 @@ export class Engine {
       this.isStale.update(false);
     } else if (!this.isClosed && this.#staleAt === Infinity) {
       // Also for a client that has never connected. Whether what a connection showed was stale already, its end decides.
-      if (!this.isStale.latest) this.#staleAt = performance.now() + this.#staleAfter;
+      if (!this.isStale.latest) this.#staleAt = steadyNow() + this.#staleAfter;
       else if (this.connectionState.latest.status === "connected") this.#becameStale();
     }
     this.connectionState.update(state);
@@ -460,7 +491,7 @@ export class Engine {
 
   messageReceived(message) {
     const room = this.#rooms.get(message.conversation);
-    const now = performance.now();
+    const now = steadyNow();
     switch (message.type) {
       case "presence":
         for (const presence of message.users) this.people.received(presence);

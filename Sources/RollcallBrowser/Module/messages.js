@@ -8,19 +8,54 @@ export const DAY = 24 * HOUR;
 
 export function clamp(value, least, most) { return Math.min(Math.max(value, least), most); }
 
+// MARK: The runtime
+//
+// What a runtime may lack is looked up when it is needed, and has a fallback. So the module loads wherever JavaScript runs.
+
+/** A steady clock. */
+export function steadyNow() { return globalThis.performance?.now() ?? Date.now(); }
+
+/** Calls a function at the end of this task. */
+export function soon(body) { Promise.resolve().then(body).catch(reportAppError); }
+
 /**
  * Reports an error of the app, as a browser does with one that nobody catches. Node.js has no `reportError`.
  *
  * @type {(error: unknown) => void}
  */
-export const reportAppError = (error) => (globalThis.reportError ?? console.error)(error);
+export const reportAppError = (error) => (globalThis.reportError ?? globalThis.console?.error)?.(error);
 
 /** Shows a developer what nobody listens to. */
-export function warn(error) { console.warn(`Rollcall: ${error.message}`); }
+export function warn(error) { globalThis.console?.warn(`Rollcall: ${error.message}`); }
 
-const encoder = new TextEncoder();
+export function utf8Length(text) {
+  let length = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0);
+    length += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return length;
+}
 
-export function utf8Length(text) { return encoder.encode(text).length; }
+/** A random text of 64 bits. */
+export function randomText() {
+  const parts = globalThis.crypto?.getRandomValues(new Uint32Array(2)) ?? [0, 0].map(() => Math.random() * 2 ** 32 >>> 0);
+  return [...parts].map((part) => part.toString(36)).join("");
+}
+
+const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/** Returns the bytes of Base64 for URLs, each as a character. */
+export function base64Decoded(text) {
+  let [bytes, bits, count] = ["", 0, 0];
+  for (const character of text.replace(/=+$/, "")) {
+    const value = BASE64.indexOf(character);
+    if (value < 0) throw new RangeError("not Base64");
+    [bits, count] = [bits << 6 | value, count + 6];
+    if (count >= 8) bytes += String.fromCharCode(bits >> (count -= 8) & 255);
+  }
+  return bytes;
+}
 
 // MARK: Names
 

@@ -12,11 +12,13 @@ export class Names {
   #shown;
   /** The answers; undefined for a user whom the app does not know, or not yet. */
   #names = new Map();
+  /** The newest promise for each user that has not settled. What older ones bring is ignored. */
+  #asked = new Map();
   #most = Names.MOST;
 
   /**
    * @param resolve the app's callback, if it has one
-   * @param arrived called with a user whose name has come
+   * @param arrived called with a user for whom the app has answered
    * @param shown returns the users who are on show
    */
   constructor(resolve, arrived, shown) {
@@ -31,11 +33,15 @@ export class Names {
     return this.#names.get(user);
   }
 
-  /** Forgets the users whom the app did not know, and returns them: they are asked for when they are shown again. */
+  isAsked(user) { return this.#asked.has(user); }
+
+  /** Asks again for the users who are on show, whose names stay until the answer. All others are asked for when needed. */
   changed() {
-    const unknown = [...this.#names].filter(([, name]) => name === undefined).map(([user]) => user);
-    for (const user of unknown) this.#names.delete(user);
-    return unknown;
+    const shown = this.#shown();
+    for (const user of [...this.#names.keys()]) {
+      if (!shown.has(user)) this.#names.delete(user);
+      else if (this.#resolve) this.#ask(user);
+    }
   }
 
   /** The app is no longer asked. */
@@ -44,17 +50,25 @@ export class Names {
   /** A name that the app returns without a promise is shown at once. What it throws is an error of the page. */
   #ask(user) {
     if (this.#names.size >= this.#most) this.#dropHidden();
-    this.#names.set(user, undefined);
+    if (!this.#names.has(user)) this.#names.set(user, undefined);
     try {
       const answer = this.#resolve(user);
-      if (typeof answer?.then !== "function") return void this.#names.set(user, answer ?? undefined);
-      answer.then((name) => {
-        this.#names.set(user, name ?? undefined);
-        if (name !== null && name !== undefined) this.#arrived(user);
-      }).catch(reportAppError);
+      if (typeof answer?.then !== "function") return this.#answered(user, answer, undefined);
+      this.#asked.set(user, answer);
+      answer.then((name) => this.#answered(user, name, answer), (error) => {
+        this.#answered(user, undefined, answer);
+        reportAppError(error);
+      });
     } catch (error) {
       reportAppError(error);
     }
+  }
+
+  #answered(user, name, question) {
+    if (this.#asked.get(user) !== question) return;
+    this.#asked.delete(user);
+    this.#names.set(user, name ?? undefined);
+    this.#arrived(user);
   }
 
   /** The most is then twice what is left, so that this costs little per name. */

@@ -1,6 +1,7 @@
 // Other users: the presence of those who are observed, and of those who are asked for once.
 
-import { Observed, onAbort } from "./updates.js";
+import { steadyNow } from "./messages.js";
+import { Batch, Observed, onAbort } from "./updates.js";
 
 /**
  * The first observer of a user makes the client ask the worker, and the last one to end makes it give the user up. A
@@ -14,7 +15,11 @@ export class People {
 
   constructor(engine) { this.#engine = engine; }
 
-  get isEmpty() { return this.#presences.size === 0; }
+  /** Whether a text says when somebody was last seen. */
+  get hasLastSeen() {
+    for (const { latest } of this.#presences.values()) if (latest?.status === "offline" && latest.lastSeen !== null) return true;
+    return false;
+  }
   get deadline() { return Math.min(...[...this.#reads].map(({ deadline }) => deadline)); }
 
   deadlinePassed(now) { for (const read of this.#reads) if (now >= read.deadline) read.end(); }
@@ -56,27 +61,19 @@ export class People {
     return () => this.#remove(user, observer);
   }
 
-  /** Several users are one map, sent once per task: a snapshot of a thousand users is one value. */
+  /** Several users are one map: a snapshot of a thousand users is one value. */
   observeMany(users, receive) {
     const presences = new Map();
-    let [isDue, isOver] = [false, false];
-    const changed = () => {
-      if (isDue) return;
-      isDue = true;
-      queueMicrotask(() => {
-        isDue = false;
-        if (!isOver) receive(new Map(presences));
-      });
-    };
+    const batch = new Batch(this.#engine, () => receive(new Map(presences)));
     const end = this.observe(users, (presence) => {
       presences.set(presence.user, presence);
-      changed();
+      batch.changed();
     }, (user) => {
       presences.delete(user);
-      changed();
+      batch.changed();
     });
     return () => {
-      isOver = true;
+      batch.end();
       end();
     };
   }
@@ -120,7 +117,7 @@ export class People {
       if (this.#engine.isClosed || users.length === 0 || signal?.aborted) return resolve(new Map());
       const forget = onAbort(signal, () => read.end());
       const read = {
-        awaited: new Set(users), found: new Map(), deadline: performance.now() + within,
+        awaited: new Set(users), found: new Map(), deadline: steadyNow() + within,
         end: () => {
           if (!this.#reads.delete(read)) return;
           this.#outbox.getEnded([...read.awaited].filter((user) => !this.#isAwaited(user)));

@@ -2,15 +2,22 @@
 
 import type { ReactNode } from "react";
 import type {
-  ClientOptions, ConnectionState, LastSeenOptions, Presence, RollcallClient, RollcallError, Typing, TypingInput,
-  TypingTextOptions,
+  ClientOptions, ConnectionState, InLanguage, LastSeenOptions, RollcallClient, RollcallError, ShownPresence, Typing,
+  TypingInput, TypingTextOptions,
 } from "./rollcall.js";
+export type { ShownPresence } from "./rollcall.js";
 /**
- * Makes a client from the options, connects it, lets it follow the page, and closes it when it is unmounted. `token` and
- * `names` are always those of the newest render; with another `url` it makes a new client. Other options that change later
- * are ignored. Give the provider the user's name as `key`, so that another user gets a client of their own.
+ * Makes a client from the options, connects it, lets it follow the page, and closes it when it is unmounted. A component that is
+ * mounted again within the same task, as in strict mode, keeps its client. `token` and `names` are always those of the newest
+ * render; with another `url` it makes a new client. Other options that change later are ignored, with a warning in development.
+ * Give the provider the user's name as `key`, so that another user gets a client of their own. `language` is that of all hooks.
+ *
+ * Or takes a `client` that the app made, such as that of a test, and does nothing with it.
  */
-export function RollcallProvider(props: { options: ClientOptions; children?: ReactNode }): ReactNode;
+export function RollcallProvider(
+  props: { options: ClientOptions; client?: undefined; children?: ReactNode }
+    | { client: RollcallClient; options?: undefined; children?: ReactNode },
+): ReactNode;
 /** The client; null while the page is rendered on a server, and before the first effect. */
 export function useRollcall(): RollcallClient | null;
 
@@ -23,25 +30,33 @@ export function useTyping(
 export function useTypingInput(conversation: string): Pick<
   TypingInput, "edited" | "restored" | "keepTyping" | "stopTyping" | "send" | "sendConfirmed">;
 
-/** How a presence is shown: empty, and without dot, while it is unknown or the connection has been down for long. */
-export interface ShownPresence {
-  presence: Presence | undefined; /** "Last seen" in words, which are updated as time passes. */
-  text: string; dot: "green" | "amber" | "grey" | "none"; /** What the dot means, for screen readers. */
-  label: string;
-}
 export function usePresence(user: string, options?: LastSeenOptions): ShownPresence;
+
+/**
+ * Many users, for a list of which only some rows are on the screen: give it those. Returns how to show one of them: the same
+ * object until that changes.
+ */
+export function usePeople(users: Iterable<string>, options?: LastSeenOptions): (user: string) => ShownPresence;
 
 /** The members of a conversation. `text`: `3 of 5 online`, or empty. */
 export function useMembers(conversation: string, options?: LastSeenOptions): {
   people: (ShownPresence & { user: string; name?: string })[]; count: number; text: string; refusal?: RollcallError;
 };
 
-/** For a list: give it the visible conversations and whose presence each shows. Returns how to show one of them. */
+/**
+ * For a list: give it the visible conversations and whose presence each shows. Returns how to show one of them: the same object
+ * until that changes.
+ */
 export function useConversations(
   rows: Map<string, readonly string[]> | Record<string, readonly string[]>, options?: LastSeenOptions & TypingTextOptions,
 ): (conversation: string) => {
   text: string; label: string; presence(user: string): ShownPresence; /** Why nothing is shown of it. */ refusal?: RollcallError;
 };
 
-/** `staleSince`: since when what is shown of others may be old; null while connected. */
-export function useConnection(): { state: ConnectionState; isConnected: boolean; staleSince: number | null };
+/**
+ * `staleSince`: since when what is shown of others may be old; null while connected. `text`: what to tell the user, empty while
+ * connected and for the first seconds without a connection.
+ */
+export function useConnection(options?: InLanguage): {
+  state: ConnectionState; isConnected: boolean; staleSince: number | null; text: string;
+};

@@ -1,43 +1,80 @@
+"use client";
+
 // Hooks for React 18 and later: what a component shows, as finished sentences in the page's language. `react.d.ts` documents
 // them. While a page is rendered on a server there is no client, and no user is known.
 
 import {
   createContext, createElement, useContext, useEffect, useMemo, useReducer, useRef, useState, useSyncExternalStore,
 } from "react";
+import { soon, warn } from "./messages.js";
 import {
-  groupCount, lastSeenText, lastSeenValidity, presenceDot, presenceText, RollcallClient, TypingAnnouncer, typingLabel,
-  typingText,
+  connectionText, groupCount, lastSeenValidity, RollcallClient, TypingAnnouncer, typingLabel, typingText,
 } from "./rollcall.js";
+import { shownPresence } from "./texts.js";
+import { isEqual } from "./updates.js";
 
 /** The client; null before there is one, and undefined without a provider. */
 const Context = createContext(undefined);
 const NONE = new Map();
 const IDLE = { status: "idle" };
+const UNKNOWN = { presence: undefined, text: "", dot: "none", label: "" };
 
-export function RollcallProvider({ options, children }) {
+export function RollcallProvider({ options, client = undefined, children }) {
+  const made = useClient(client ? null : options);
+  return createElement(Context.Provider, { value: client ?? made }, children);
+}
+
+/** A client of these options, which is connected and follows the page; null without options. */
+function useClient(options) {
   const [client, setClient] = useState(null);
   // A callback of a later render knows what an earlier one did not.
   const newest = useRef(options);
   newest.current = options;
+  /** The client, its URL, and whether the component was unmounted. */
+  const kept = useRef(null);
+  const url = options && JSON.stringify(options.url);
   useEffect(() => {
-    const client = new RollcallClient({
-      ...newest.current,
-      token: () => {
-        const { token } = newest.current;
-        return typeof token === "function" ? token() : token;
-      },
-      names: (user) => newest.current.names?.(user),
-    });
-    client.connect();
-    const unfollow = client.followPage();
-    setClient(client);
+    if (!options) return undefined;
+    // Mounted again within the same task, as strict mode and hot reload do it: nobody sees the user leave.
+    if (kept.current?.url !== url) kept.current = { url, ...connected(newest) };
+    const mine = kept.current;
+    mine.isLeft = false;
+    setClient(mine.client);
     return () => {
-      unfollow();
-      client.close();
-      setClient(null);
+      mine.isLeft = true;
+      soon(() => {
+        if (!mine.isLeft) return;
+        mine.end();
+        if (kept.current === mine) kept.current = null;
+      });
     };
-  }, [JSON.stringify(options.url)]);
-  return createElement(Context.Provider, { value: client }, children);
+  }, [url]);
+  const fixed = JSON.stringify({ ...options, url: 0, token: 0, names: 0 });
+  const first = useRef(fixed);
+  useEffect(() => {
+    if (fixed === first.current || typeof process !== "undefined" && process.env?.NODE_ENV === "production") return;
+    first.current = fixed;
+    warn({ message: "other options than url, token and names have changed: give <RollcallProvider> another key" });
+  }, [fixed]);
+  return client;
+}
+
+function connected(newest) {
+  const client = new RollcallClient({
+    ...newest.current,
+    token: () => {
+      const { token } = newest.current;
+      return typeof token === "function" ? token() : token;
+    },
+    names: (user) => newest.current.names?.(user),
+  });
+  client.connect();
+  const unfollow = client.followPage();
+  const end = () => {
+    unfollow();
+    client.close();
+  };
+  return { client, end };
 }
 
 export function useRollcall() {
@@ -83,13 +120,14 @@ function useAging(presences, options) {
   });
 }
 
-/** How a presence is shown. */
-function shown(presence, client, options) {
-  const [text, dot] = [client ? lastSeenText(presence, client.now, options) : "", presenceDot(presence)];
-  return { presence, text, dot, label: dot === "none" ? "" : presenceText(presence, options) };
+/** The options of a hook, with the client's language. */
+function useOptions(options) {
+  const language = useContext(Context)?.language;
+  return language === undefined ? options : { language, ...options };
 }
 
-export function useTyping(conversation, options = {}) {
+export function useTyping(conversation, given = {}) {
+  const options = useOptions(given);
   const none = useMemo(() => ({ conversation, typists: [], count: 0 }), [conversation]);
   const typing = useLatest(conversation, (client) => client.typing(conversation), none);
   const announced = useRef({ conversation: null, announcer: null, text: "" });
@@ -116,21 +154,27 @@ export function useTypingInput(conversation) {
   }, [client, conversation]);
   return useMemo(() => ({
     edited: (text) => input.current?.edited(text), restored: (text) => input.current?.restored(text),
-    keepTyping: (kind) => input.current?.keepTyping(kind), stopTyping: () => input.current?.stopTyping(),
+    // As a handler of an event, it is called with the event.
+    keepTyping: (kind) => input.current?.keepTyping(typeof kind === "object" ? undefined : kind), stopTyping: () => input.current?.stopTyping(),
     send: () => input.current?.send(), sendConfirmed: async (options) => await input.current?.sendConfirmed(options) ?? false,
   }), []);
 }
 
 export function usePresence(user, options) {
-  const client = useRollcall();
-  useLatest(user, (client) => client.presence(user), undefined);
-  // After an outage it is unknown until it is confirmed, which is no value of the stream.
-  const presence = useIsStale() ? undefined : client?.presence(user).latest;
-  useAging([presence], options);
-  return shown(presence, client, options);
+  return useLatest(JSON.stringify([user, options]), (client) => client.presenceView(user, options), UNKNOWN);
 }
 
-export function useMembers(conversation, options) {
+export function usePeople(users, options) {
+  const key = JSON.stringify([[...users], options]);
+  const last = useRef(NONE);
+  // A user who was shown stays, while the others come.
+  const views = useLatest(key, (client) => client.presenceView(users, options), last.current);
+  last.current = views;
+  return (user) => views.get(user) ?? UNKNOWN;
+}
+
+export function useMembers(conversation, given) {
+  const options = useOptions(given);
   const client = useRollcall();
   const none = useMemo(() => ({ conversation, people: [], count: 0 }), [conversation]);
   const members = useLatest(conversation, (client) => client.members(conversation), none);
@@ -144,7 +188,10 @@ export function useMembers(conversation, options) {
   };
 }
 
-export function useConversations(rows, options) {
+function shown(presence, client, options) { return client ? shownPresence(presence, client.now, options) : UNKNOWN; }
+
+export function useConversations(rows, given) {
+  const options = useOptions(given);
   const client = useRollcall();
   const key = JSON.stringify([...rows instanceof Map ? rows : Object.entries(rows)]);
   const last = useRef(NONE);
@@ -152,17 +199,31 @@ export function useConversations(rows, options) {
   last.current = states;
   const isStale = useIsStale();
   useAging(isStale ? [] : [...states.values()].flatMap(({ presences }) => [...presences.values()]), options);
-  return (conversation) => {
-    const { typing, presences } = states.get(conversation) ?? { typing: { typists: [], count: 0 }, presences: NONE };
-    return {
-      text: typingText(typing, options), label: typingLabel(typing, options), refusal: typing.refusal,
-      presence: (user) => shown(isStale ? undefined : presences.get(user), client, options),
+  // What each row shows; a row of which nothing has changed is the same object, for components that compare.
+  const before = useRef(NONE);
+  const views = new Map([...states].map(([conversation, { typing, presences }]) => {
+    const people = new Map([...presences].map(([user, each]) => [user, shown(isStale ? undefined : each, client, options)]));
+    const facts = {
+      text: typingText(typing, options), label: typingLabel(typing, options), refusal: typing.refusal, people,
     };
-  };
+    const known = before.current.get(conversation);
+    if (known && isEqual(known.facts, facts)) return [conversation, known];
+    const { text, label, refusal } = facts;
+    return [conversation, { facts, row: { text, label, refusal, presence: (user) => people.get(user) ?? UNKNOWN } }];
+  }));
+  before.current = views;
+  return (conversation) => views.get(conversation)?.row ?? NO_ROW;
 }
 
-export function useConnection() {
+const NO_ROW = { text: "", label: "", refusal: undefined, presence: () => UNKNOWN };
+
+export function useConnection(given) {
+  const options = useOptions(given);
   const client = useRollcall();
   const state = useLatest("", (client) => client.connection, IDLE);
-  return { state, isConnected: state.status === "connected", staleSince: client?.staleSince ?? null };
+  const isStale = useIsStale();
+  return {
+    state, isConnected: state.status === "connected", staleSince: client?.staleSince ?? null,
+    text: isStale || state.status === "failed" ? connectionText(state, options) : "",
+  };
 }

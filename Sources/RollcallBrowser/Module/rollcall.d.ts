@@ -34,7 +34,7 @@ export interface ClientOptions {
   typing?: TypingSettings;
   /**
    * Returns the app's name for a user, or null if the app has none. Then, and until the answer arrives, the name from
-   * the conversation's member list is shown. Called once for each user who is shown; the answer is shown whenever it
+   * the conversation's member list is shown; without one there, the first "is typing" waits for the answer, 100 ms at most. Called once for each user who is shown; the answer is shown whenever it
    * comes. What it throws is reported with `reportError` (in Node.js: `console.error`), and counts as none. See
    * `namesChanged`.
    */
@@ -61,7 +61,9 @@ export interface ClientOptions {
    * domain. The client sends its token there, so it ignores redirects to other hosts.
    */
   workerHosts?: readonly string[];
-  /** Replaces the platform's WebSocket, for an app's tests. */
+  /** The language of texts that the client makes, as for the texts' own option `language`. */
+  language?: string | readonly string[];
+  /** Replaces the platform's WebSocket. For an app's tests there is `FakeWorker` in `rollcall/testing`. */
   WebSocket?: new (url: string) => WebSocket;
 }
 
@@ -80,12 +82,14 @@ export interface TypingSettings {
 /**
  * A device's connection to Rollcall. It reconnects without limit; every call that returns no promise returns at once.
  */
-export class RollcallClient extends EventTarget {
+export class RollcallClient {
   /**
    * @throws {InvalidTypingSettings} if the typing settings contradict each other
    * @throws {RollcallError} `invalid_name`, if `device` is not a valid name
    */
   constructor(options: ClientOptions);
+  /** As given in the options. */
+  readonly language: string | readonly string[] | undefined;
 
   /** Connects, or tries again at once after `failed`. The device's presence begins with the connection. */
   connect(): void;
@@ -135,11 +139,20 @@ export class RollcallClient extends EventTarget {
    * without a change if the worker's clock was set, since texts such as "last seen" then change.
    */
   presence(user: string, options?: Abortable): Updates<Presence>;
-  /** The presence of several users, as a map. Users whose presence is not known are absent from it. */
+  /**
+   * The presence of several users, as a map, at most once in 16 ms. Users whose presence is not known are absent from it.
+   */
   presence(users: Iterable<string>, options?: Abortable): Updates<Map<string, Presence>>;
   /**
+   * How a user's presence is shown, for a page without a framework: the dot, and "last seen" in words. Emitted again whenever
+   * one of them changes, also because time has passed, or because the connection has been down for `staleAfter`.
+   */
+  presenceView(user: string, options?: Abortable & LastSeenOptions): Updates<ShownPresence>;
+  /** The same for several users, as a map. A user whose view has not changed keeps the same object. */
+  presenceView(users: Iterable<string>, options?: Abortable & LastSeenOptions): Updates<Map<string, ShownPresence>>;
+  /**
    * Who is typing in each conversation of a list, and the presence of these people: the current state of all rows, then
-   * every change, as a new map. Each conversation is joined while it is observed. When rows scroll in and out, observe the
+   * every change, as a new map, at most once in 16 ms. A row that has not changed is the same object. Each conversation is joined while it is observed. When rows scroll in and out, observe the
    * new rows before you end the old ones: what both have is neither given up nor asked for again.
    */
   conversations(
@@ -154,7 +167,10 @@ export class RollcallClient extends EventTarget {
   /** Returns a typing input for one input field of a conversation. */
   typingInput(conversation: string, options?: Abortable): TypingInput;
 
-  /** Asks `names` again for the users whom the app did not know: call it when contacts have been loaded. */
+  /**
+   * Asks `names` again, for every user: call it when contacts have been loaded or renamed. The names that are shown stay until
+   * the answers come.
+   */
   namesChanged(): void;
   /** Reports the app's phase. Background ends the user's typing at once; a return from it checks the connection. */
   setPhase(phase: AppPhase): void;
@@ -166,16 +182,29 @@ export class RollcallClient extends EventTarget {
   networkChanged(): void;
   /**
    * Reports phases and input from the page's events, until the returned function is called. Hiding the page ends the user's
-   * typing at once. On a device without a mouse (`hover: none`) a hidden page is in the background; elsewhere it is idle
-   * after `idleAfterHidden` (default: a minute), so that switching tabs says nothing.
+   * typing at once. On a device without a mouse (`hover: none`) a hidden page is in the background, and after `restAfter`
+   * (default: 30 s; null for never) it disconnects, until it is shown again. Elsewhere it is idle after `idleAfterHidden`
+   * (default: a minute), so that switching tabs says nothing; a page that was never visible is idle at once.
+   *
+   * @throws {Error} where there is no page
    */
-  followPage(options?: { idleAfterHidden?: number }): Ending;
+  followPage(options?: { idleAfterHidden?: number; restAfter?: number | null }): Ending;
+  /**
+   * The same for React Native: reports the phases of its `AppState`, until the returned function is called. In the background
+   * the client disconnects after `restAfter` (default: 30 s; null for never), until the app is active again.
+   */
+  followAppState(AppState: AppStateLike, options?: { restAfter?: number | null }): Ending;
 
   addEventListener<Type extends keyof ClientEvents>(
-    type: Type, listener: (event: ClientEvents[Type]) => void, options?: boolean | AddEventListenerOptions): void;
-  addEventListener(
-    type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | AddEventListenerOptions,
+    type: Type, listener: (event: ClientEvents[Type]) => void, options?: boolean | { once?: boolean; signal?: AbortSignal },
   ): void;
+  removeEventListener<Type extends keyof ClientEvents>(type: Type, listener: (event: ClientEvents[Type]) => void): void;
+}
+
+/** What `followAppState` uses of React Native's `AppState`. */
+export interface AppStateLike {
+  readonly currentState: string;
+  addEventListener(type: "change", listener: (state: string) => void): { remove(): void };
 }
 
 export interface ClientEvents {
@@ -183,9 +212,15 @@ export interface ClientEvents {
    * An error that did not end the connection, for logs: also why a conversation is not shown, once for each reason. If nobody
    * listens, it is a warning in the console.
    */
-  problem: CustomEvent<RollcallError>;
+  problem: ClientEvent<RollcallError>;
   /** The text of a sent or received message, for debugging. */
-  wire: CustomEvent<{ sent: string } | { received: string }>;
+  wire: ClientEvent<{ sent: string } | { received: string }>;
+}
+
+export interface ClientEvent<Detail> {
+  readonly type: string;
+  readonly detail: Detail;
+  readonly target: RollcallClient;
 }
 
 export interface Abortable {
@@ -207,7 +242,7 @@ export type AppPhase = "active" | "inactive" | "background";
 
 /** The state of the connection to a worker. */
 export type ConnectionState =
-  /** `connect` has not been called, or `disconnect` has. */
+  /** `connect` has not been called, or `disconnect` has; also while a phone's page rests in the background. */
   | { status: "idle" }
   /** Fetching a token, opening a connection or waiting for the worker's welcome. */
   | { status: "connecting" }
@@ -244,6 +279,16 @@ export interface Presence {
   lastSeen: number | null;
   updatedAt: number | null;
   version: number;
+}
+
+/** How a presence is shown: empty, and without dot, while it is unknown or the connection has been down for long. */
+export interface ShownPresence {
+  presence: Presence | undefined;
+  /** "Last seen" in words. */
+  text: string;
+  dot: "green" | "amber" | "grey" | "none";
+  /** What the dot means, for screen readers. */
+  label: string;
 }
 
 /** The users who are typing in a conversation, without the client's own user. */
@@ -413,7 +458,8 @@ export class InvalidTypingSettings extends RangeError {
 
 export interface InLanguage {
   /**
-   * A BCP 47 tag, or several in order of preference. By default `navigator.languages`; English if none is available.
+   * A BCP 47 tag, or several in order of preference. By default the page's (`<html lang>`), then `navigator.languages`; English
+   * if none is available.
    */
   language?: string | readonly string[];
 }
@@ -444,10 +490,10 @@ export function typingText(
 /** The same text for a screen reader: without dots and invisible characters. */
 export function typingLabel(typing: Typing, options?: TypingTextOptions): string;
 
-/** Decides when a screen reader should announce who is typing: when the set of users changes, or what all of them do. */
+/** Decides when a screen reader should announce who is typing: when the label changes. */
 export class TypingAnnouncer {
   constructor(options?: TypingTextOptions);
-  /** What to announce, or null if nothing changed. Empty if no user is typing any more. */
+  /** The label, or null if it has not changed. Empty if no user is typing any more. */
   announcement(typing: Typing): string | null;
 }
 
@@ -455,6 +501,11 @@ export class TypingAnnouncer {
 export function lastSeenText(presence: Presence | undefined, now: number, options?: LastSeenOptions): string;
 /** How many milliseconds that text stays correct if the presence does not change; Infinity if always. */
 export function lastSeenValidity(presence: Presence | undefined, now: number, options?: LastSeenOptions): number;
+/**
+ * What a connection is doing, for its user: `Connecting…`, `Not connected`, or `Please sign in again` (`bad_token`,
+ * `token_expired`). Empty while connected, and after `disconnect` or `close`.
+ */
+export function connectionText(state: ConnectionState, options?: InLanguage): string;
 /** `Online`, `Away`, `Offline`; empty for an unknown user. */
 export function presenceText(presence: Presence | undefined, options?: InLanguage): string;
 /**
@@ -479,8 +530,20 @@ export function typingDots(
 
 // ---- Languages
 
-/** Adds or replaces a language. Throws a RangeError that lists all missing words, or if the id is not a valid tag. */
+/**
+ * Adds or replaces a language.
+ *
+ * @throws {RangeError} that lists all missing words, and all placeholders that are missing or that nothing fills
+ */
 export function addLanguage(words: LanguageWords): void;
+/**
+ * Changes some words of a language that is available: `changeWords("ja", { typing: { person: "{name}" } })`.
+ *
+ * @throws {RangeError} as `addLanguage`
+ */
+export function changeWords(language: string, words: ChangedWords<LanguageWords>): void;
+/** Some of the words. */
+export type ChangedWords<Words> = { [Key in keyof Words]?: Words[Key] extends object ? ChangedWords<Words[Key]> : Words[Key] };
 /** The available languages, in the order in which to offer them. */
 export function languages(): { id: string; name: string; direction: "ltr" | "rtl" }[];
 
@@ -526,10 +589,13 @@ export interface LanguageWords {
     recently: string;
     today: string;
     yesterday: string;
-    earlier: string;
+    week: string;
+    month: string;
+    longAgo: string;
     minutesAgo: Forms;
     hoursAgo: Forms;
     daysAgo: Forms;
   };
   presence: { online: string; away: string; offline: string; group: Forms };
+  connection: { connecting: string; failed: string; signedOut: string };
 }

@@ -17,7 +17,7 @@
 export { RollcallClient } from "./client.js";
 export { InvalidTypingSettings, RollcallError } from "./messages.js";
 export {
-  TypingAnnouncer, addLanguage, groupCount, languages, lastSeenText, lastSeenValidity, presenceDot, presenceText,
+  TypingAnnouncer, addLanguage, changeWords, connectionText, groupCount, languages, lastSeenText, lastSeenValidity, presenceDot, presenceText,
   typingDots, typingLabel, typingText,
 } from "./texts.js";
 export { TypingInput } from "./typing.js";

@@ -1,6 +1,6 @@
 // A conversation that somebody observes or types in: who types there, and who its members are.
 
-import { SECOND } from "./messages.js";
+import { SECOND, steadyNow } from "./messages.js";
 import { Observed } from "./updates.js";
 
 export class Room {
@@ -9,6 +9,8 @@ export class Room {
   static LONGEST = 10 * SECOND;
   /** How long the first list of members waits for everybody's presence, so that nobody reads `0 of 5 online`. */
   static PATIENCE = SECOND;
+  /** How long the first text waits for a name that the app was asked for, so that nobody reads "Someone" before it. */
+  static NAME_PATIENCE = 100;
 
   typing = new Observed();
   members = new Observed();
@@ -20,6 +22,8 @@ export class Room {
   #refusal = null;
   /** When the typists count as gone: a worker repeats a set that stays, so the last word on it may be lost. */
   #typingEnd = null;
+  /** Until when the first text waits for a name. */
+  #namedBy = null;
   /** The worker's list `{ people, count }`, and the functions that end the observation of each member's presence. */
   #list = null;
   #endings = new Map();
@@ -37,10 +41,11 @@ export class Room {
     return [...this.fields].filter(({ isTyping }) => isTyping).sort((one, other) => other.editedAt - one.editedAt)[0];
   }
   get users() { return [...this.#typists.map(({ user }) => user), ...this.#endings.keys()]; }
-  get deadline() { return Math.min(this.#typingEnd ?? Infinity, this.#completeBy ?? Infinity); }
+  get deadline() { return Math.min(...[this.#typingEnd, this.#namedBy, this.#completeBy].map((each) => each ?? Infinity)); }
 
   deadlinePassed(now) {
     if (this.#typingEnd !== null && now >= this.#typingEnd) this.#showTyping([], 0, null);
+    if (this.#namedBy !== null && now >= this.#namedBy) this.#showTyping(this.#typists, this.#count, this.#typingEnd);
     if (this.#completeBy !== null && now >= this.#completeBy) {
       this.#isComplete = true;
       this.showMembers();
@@ -79,10 +84,12 @@ export class Room {
 
   #showTyping(typists, count, end) {
     [this.#typists, this.#count, this.#typingEnd] = [typists, count, end];
-    const refusal = this.#refusal;
-    this.typing.update({
-      conversation: this.name, typists: typists.map((each) => this.#named(each)), count, ...refusal && { refusal },
-    });
+    const [refusal, named, now] = [this.#refusal, typists.map((each) => this.#named(each)), steadyNow()];
+    const waits = !this.typing.latest?.count && named.some(({ user, name }) => !name && this.#engine.names.isAsked(user));
+    this.#namedBy = waits ? this.#namedBy ?? now + Room.NAME_PATIENCE : null;
+    if (this.#namedBy !== null && now < this.#namedBy) return;
+    this.#namedBy = null;
+    this.typing.update({ conversation: this.name, typists: named, count, ...refusal && { refusal } });
   }
 
   #named(person) {

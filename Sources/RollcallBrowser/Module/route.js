@@ -39,14 +39,19 @@ export class Backoff {
   }
 }
 
-/** Returns the URL of a worker (`ws:`, `wss:` or a path on the page's own host), or null if it is not valid. */
+/** Scheme, host, port, path and query of a URL without user, password and fragment. */
+const ADDRESS = /^(wss?:)\/\/(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?(\/[^?#\s\\]*)?(\?[^#\s]*)?$/i;
+
+/**
+ * Returns the URL of a worker (`ws:`, `wss:` or a path on the page's own host), or null if it is not valid. Reads it by itself,
+ * since the `URL` of React Native lacks parts and appends a slash; only for other letters than ASCII it needs one.
+ */
 export function parseAddress(text) {
   try {
-    const page = globalThis.location?.href;
-    const url = text.startsWith("/") ? new URL(text, page?.replace(/^http/, "ws")) : new URL(text);
-    if (!["ws:", "wss:"].includes(url.protocol) || url.username || url.password || url.hash) return null;
-    if (url.pathname === "/") url.pathname = "/v1/connect";
-    return url;
+    const full = text.startsWith("/") ? globalThis.location.origin.replace(/^http/, "ws") + text : text;
+    const [, scheme, host, port = "", path = "/", query = ""] = ADDRESS.exec(full) ?? ADDRESS.exec(new URL(full).href);
+    const [protocol, hostname] = [scheme.toLowerCase(), host.toLowerCase()];
+    return { protocol, hostname, href: `${protocol}//${hostname}${port}${path === "/" ? "/v1/connect" : path}${query}` };
   } catch {
     return null;
   }

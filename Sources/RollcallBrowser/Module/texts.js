@@ -3,6 +3,9 @@
 import { DAY, HOUR, knownKind, MINUTE, utf8Length } from "./messages.js";
 import words from "./words.js";
 
+const WEEK = 7 * DAY;
+const MONTH = 30 * DAY;
+
 // MARK: Languages
 
 /** @type {Map<string, import("./rollcall.js").LanguageWords>} */
@@ -10,13 +13,19 @@ const languagesByTag = new Map();
 for (const language of words) languagesByTag.set(language.id, /** @type {any} */ (language));
 const pluralRules = new Map();
 
+/** The page's language, and those of its reader. */
+function usualLanguages() {
+  const { document, navigator } = globalThis;
+  return [document?.documentElement?.lang, ...navigator?.languages ?? [navigator?.language]];
+}
+
 /**
- * Returns the words of the first of these languages that is available; English if none is. By default, the user's.
+ * Returns the words of the first of these languages that is available; English if none is. By default, the page's.
  *
- * @param {string | readonly string[]} language
+ * @param {string | readonly string[]} [language]
  */
-function wordsOf(language = globalThis.navigator?.languages ?? "en") {
-  for (const tag of [language].flat()) {
+function wordsOf(language = usualLanguages()) {
+  for (const tag of [language].flat().filter((each) => each)) {
     const words = languagesByTag.get(tag) ?? languagesByTag.get(bestTag(tag));
     if (words) return words;
   }
@@ -26,16 +35,25 @@ function wordsOf(language = globalThis.navigator?.languages ?? "en") {
 /** Returns the available tag for the same language and script: `zh-Hant` for `zh-TW`, `de` for `de-AT`. */
 function bestTag(tag) {
   try {
-    const { language, script } = new Intl.Locale(tag).maximize();
+    const { language, script } = globalThis.Intl?.Locale ? new Intl.Locale(tag).maximize() : guessed(tag);
     return [`${language}-${script}`, language].find((each) => languagesByTag.has(each));
   } catch {
     return undefined;
   }
 }
 
-/** Returns the form for a number, by the plural categories of CLDR; `other` if the words do not have that form. */
+/** Without `Intl.Locale`. Only Chinese is written in two scripts. */
+function guessed(tag) {
+  return { language: tag.split("-")[0].toLowerCase(), script: /-(Hant|TW|HK|MO)\b/i.test(tag) ? "Hant" : "Hans" };
+}
+
+/**
+ * Returns the form for a number, by the plural categories of CLDR; `other` if the words do not have that form. Without
+ * `Intl.PluralRules`, by those of English.
+ */
 function formOf({ id }, forms, count) {
-  const rules = pluralRules.get(id) ?? new Intl.PluralRules(id);
+  const select = (number) => number === 1 ? "one" : "other";
+  const rules = pluralRules.get(id) ?? (globalThis.Intl?.PluralRules ? new Intl.PluralRules(id) : { select });
   pluralRules.set(id, rules);
   return forms[rules.select(count)] ?? forms.other;
 }
@@ -44,19 +62,46 @@ function formOf({ id }, forms, count) {
 function fill(pattern, values) { return pattern.replace(/\{(\w+)\}/g, (_, name) => values[name]); }
 
 export function addLanguage(words) {
-  const missing = [...missingFrom(words, languagesByTag.get("en"), "")];
-  if (missing.length) throw new RangeError(`the words of ${words?.id ?? "a language"} lack ${missing.join(", ")}`);
-  new Intl.Locale(words.id);
+  const problems = [...problemsOf(words, languagesByTag.get("en"), "")];
+  if (!/^[a-z]{2,3}(-[a-z\d]{1,8})*$/i.test(words?.id)) problems.push("id is no language tag");
+  if (problems.length) throw new RangeError(`the words of ${words?.id ?? "a language"} cannot be used: ${problems.join("; ")}`);
   languagesByTag.set(words.id, words);
 }
 
-/** Yields the paths of missing words. Of plural forms, only `other` is required. */
-function* missingFrom(words, model, path) {
-  for (const [key, example] of Object.entries(model)) {
-    const word = words?.[key];
-    if (key === "one" && "other" in model) continue;
-    if (typeof example === "object") yield* missingFrom(word, example, `${path}${key}.`);
-    else if (typeof word !== "string") yield `${path}${key}`;
+export function changeWords(language, words) {
+  const known = languagesByTag.get(language);
+  if (!known) throw new RangeError(`there is no language ${language}: add it with addLanguage`);
+  addLanguage({ ...merged(known, words), id: language });
+}
+
+/** A copy of an object with some of its values replaced, at any depth. */
+function merged(known, changes) {
+  const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+  const replaced = Object.entries(changes).map(([key, value]) => (
+    [key, isObject(value) && isObject(known[key]) ? merged(known[key], value) : value]));
+  return { ...known, ...Object.fromEntries(replaced) };
+}
+
+/**
+ * Yields what is missing, and the placeholders that are missing or that nothing fills; Swift's `Language.problems` has the same
+ * rules. Of plural forms, only `other` is required and must have each placeholder.
+ */
+function* problemsOf(words, model, path) {
+  for (const key of new Set([...Object.keys(model), ..."other" in model ? Object.keys(Object(words)) : []])) {
+    const [word, example, name] = [words?.[key], model[key] ?? model.other, `${path}${key}`];
+    if (word === undefined && key === "one" && "other" in model) continue;
+    if (typeof example === "object") yield* problemsOf(word, example, `${name}.`);
+    else if (typeof word !== "string") yield `${name} is missing`;
+    else {
+      // What separates may be anything, a sentence need not have a verb of its own, and a form for one number not the number.
+      const [has, needs] = [word, example].map((text) => new Set(text.match(/\{[^}]*\}?/g)));
+      const isOneNumber = "other" in model && key !== "other";
+      const isFree = (each) => each === "{verb}" || each === "{verbs}";
+      for (const each of needs) if (!has.has(each) && !isFree(each) && !isOneNumber) yield `${name} lacks ${each}`;
+      const isSentence = path.startsWith("typing.") && (isFree([...needs].find(isFree)));
+      for (const each of has) if (!needs.has(each) && !(isSentence && isFree(each))) yield `${name} has ${each}, which nothing fills`;
+      if (word === "" && example !== "") yield `${name} is empty`;
+    }
   }
 }
 
@@ -66,7 +111,8 @@ export function languages() {
 
 // MARK: Names in one line
 
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Splits a text into what people take for characters; made when it is needed. */
+let graphemes;
 
 /** The most bytes for each allowed character: enough for any script, and for families of emoji. */
 const BYTES_PER_CHARACTER = 32;
@@ -91,7 +137,10 @@ function shownName(name, longest) {
   return kept.trimEnd() === "" ? null : `${kept.trimEnd()}…`;
 }
 
+/** Without `Intl.Segmenter`, letters with their accents. */
 function firstCharacters(text, count) {
+  if (!globalThis.Intl?.Segmenter) return (text.match(/.\p{M}*/gsu) ?? []).slice(0, count);
+  graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   const characters = [];
   for (const { segment } of graphemes.segment(text)) {
     if (characters.push(segment) === count) break;
@@ -125,20 +174,15 @@ export function typingLabel(typing, options = {}) {
 
 export class TypingAnnouncer {
   #options;
-  #announced = new Set();
-  #count = 0;
-  #kind = "typing";
+  #announced = "";
 
   constructor(options = {}) { this.#options = options; }
 
   announcement(typing) {
-    const users = new Set(typing.typists.map(({ user }) => user));
-    const kind = kindOf(typing);
-    const isSame = kind === this.#kind && typing.count === this.#count && users.size === this.#announced.size
-      && [...users].every((user) => this.#announced.has(user));
-    if (isSame) return null;
-    [this.#announced, this.#count, this.#kind] = [users, typing.count, kind];
-    return typingLabel(typing, this.#options);
+    const label = typingLabel(typing, this.#options);
+    if (label === this.#announced) return null;
+    this.#announced = label;
+    return label;
   }
 }
 
@@ -182,7 +226,7 @@ function namesOf(typists, words, { name = (user) => undefined, order = "beginnin
   const names = typists.flatMap((typist) =>
     shownName(name(typist.user), longestName) ?? shownName(typist.name, longestName) ?? []);
   if (order === "beginning") return names;
-  const collator = new Intl.Collator(words.id, { numeric: true });
+  const collator = globalThis.Intl?.Collator ? new Intl.Collator(words.id, { numeric: true }) : { compare: () => 0 };
   // Names that the language treats as equal still need a fixed order, so that they never change places.
   return names.sort((left, right) => collator.compare(left, right) || (left < right ? -1 : 1));
 }
@@ -236,7 +280,7 @@ export function lastSeenText(presence, now, { language = undefined, style = "dis
   }
   if (age < 5 * MINUTE) return counted(words.minutes, MINUTE);
   if (age < HOUR) return words.recently;
-  if (age >= DAY) return words.earlier;
+  if (age >= DAY) return age < WEEK ? words.week : age < MONTH ? words.month : words.longAgo;
   return presence.lastSeen >= midnight(now, 0) ? words.today : words.yesterday;
 }
 
@@ -245,7 +289,7 @@ function midnight(now, days) { return new Date(now).setHours(24 * days, 0, 0, 0)
 
 /** When `lastSeenText` changes with time: at each multiple of the first number, up to the second. */
 const LAST_SEEN_STEPS = {
-  discreet: [[MINUTE, 5 * MINUTE], [HOUR, HOUR], [DAY, DAY]],
+  discreet: [[MINUTE, 5 * MINUTE], [HOUR, HOUR], [DAY, DAY], [WEEK, WEEK], [MONTH, MONTH]],
   exact: [[MINUTE, HOUR], [HOUR, DAY], [DAY, Infinity]],
 };
 
@@ -272,6 +316,19 @@ export function presenceDot(presence) {
     case "offline": return presence.lastSeen === null ? "none" : "grey";
     default: return "none";
   }
+}
+
+/** How a presence is shown: in words, as a dot, and what the dot means. */
+export function shownPresence(presence, now, options) {
+  const dot = presenceDot(presence);
+  return { presence, text: lastSeenText(presence, now, options), dot, label: dot === "none" ? "" : presenceText(presence, options) };
+}
+
+export function connectionText({ status, error }, { language = undefined } = {}) {
+  const words = wordsOf(language).connection;
+  if (status === "connecting" || status === "waiting") return words.connecting;
+  if (status !== "failed") return "";
+  return error.code === "bad_token" || error.code === "token_expired" ? words.signedOut : words.failed;
 }
 
 export function groupCount(presences, total, { language = undefined, listed = total } = {}) {

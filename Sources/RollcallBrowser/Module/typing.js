@@ -91,8 +91,8 @@ function isVisible(text) {
 }
 
 export class TypingInput {
-  /** Ends the typing of inputs that an app dropped without a call. */
-  static #dropped = new FinalizationRegistry((end) => end());
+  /** Ends the typing of inputs that an app dropped without a call, where the runtime notices that. */
+  static #dropped;
 
   #engine;
   #field;
@@ -107,11 +107,15 @@ export class TypingInput {
     this.appeared();
     const disappear = () => engine.fieldDisappeared(field);
     const forget = onAbort(signal, disappear);
+    if (!globalThis.FinalizationRegistry) return;
+    TypingInput.#dropped ??= new FinalizationRegistry((end) => end());
     TypingInput.#dropped.register(this, () => {
       forget();
       disappear();
     });
   }
+
+  get [Symbol.toStringTag]() { return "TypingInput"; }
 
   /** @param {string} text */
   edited(text) { this.#engine.fieldEdited(this.#field, isVisible(text), "typing"); }

@@ -1,6 +1,6 @@
 // How an app observes a value: with callbacks or `for await`, until it, its signal or the client ends that.
 
-import { reportAppError, RollcallError } from "./messages.js";
+import { reportAppError, RollcallError, soon, steadyNow } from "./messages.js";
 
 /**
  * The method with which `using` ends something, if the browser supports that.
@@ -16,9 +16,19 @@ export const DISPOSE = Symbol.dispose ?? /** @type {any} */ (Symbol("dispose"));
  */
 export function ending(end) { return /** @type {any} */ (Object.assign(() => end(), { [DISPOSE]: () => end() })); }
 
+/**
+ * Adds listeners for events: functions by type. Returns a function that removes them.
+ *
+ * @param {object} handlers
+ */
+export function listening(target, handlers) {
+  for (const [type, handle] of Object.entries(handlers)) target.addEventListener(type, handle, { passive: true });
+  return () => { for (const [type, handle] of Object.entries(handlers)) target.removeEventListener(type, handle); };
+}
+
 /** Calls `end` when the signal is aborted. Returns a function that stops the listening. */
 export function onAbort(signal, end) {
-  if (signal?.aborted) queueMicrotask(end);
+  if (signal?.aborted) soon(end);
   signal?.addEventListener("abort", end);
   return () => signal?.removeEventListener("abort", end);
 }
@@ -40,7 +50,7 @@ export class Observed {
    */
   add(observer) {
     this.#observers.add(observer);
-    queueMicrotask(() => {
+    soon(() => {
       if (!observer.hasReceived && this.latest !== undefined) this.#notify(observer);
     });
   }
@@ -88,13 +98,47 @@ export class Observed {
   }
 }
 
+/**
+ * Tells of changes together: of the first at the end of its task, and then at most once in a frame of the screen. So what
+ * arrives together, one message after the other, is shown with one more value.
+ */
+export class Batch {
+  static FRAME = 16;
+
+  #engine;
+  #tell;
+  #isDue = false;
+  #toldAt = -Infinity;
+
+  constructor(engine, tell) {
+    this.#engine = engine;
+    this.#tell = tell;
+  }
+
+  changed() {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    const tell = () => {
+      this.#isDue = false;
+      this.#toldAt = steadyNow();
+      this.#tell?.();
+    };
+    const at = this.#toldAt + Batch.FRAME;
+    if (at <= steadyNow()) soon(tell);
+    else this.#engine.callAt(at, tell);
+  }
+
+  end() { this.#tell = null; }
+}
+
 /** Whether two plain values have equal contents. */
-function isEqual(left, right) {
+export function isEqual(left, right) {
   if (Object.is(left, right)) return true;
   if (left === null || right === null || typeof left !== "object" || typeof right !== "object") return false;
   if (left instanceof RollcallError && right instanceof RollcallError) {
     return left.code === right.code && left.message === right.message && left.closeCode === right.closeCode;
   }
+  if (left instanceof Map && right instanceof Map) return isEqual([...left], [...right]);
   const keys = Object.keys(left);
   return keys.length === Object.keys(right).length && keys.every((key) => isEqual(left[key], right[key]));
 }
@@ -112,6 +156,8 @@ export class Updates {
     this.#signal = signal;
   }
 
+  /** With it, Vue's `reactive` leaves the object alone: no proxy may call what uses private fields. */
+  get [Symbol.toStringTag]() { return "Updates"; }
   get latest() { return this.#latest(); }
 
   /** @param {(value: Value) => void} listener */

@@ -24,7 +24,9 @@ export default [
       "recently": "Active recently",
       "today": "Last seen today",
       "yesterday": "Last seen yesterday",
-      "earlier": "Last seen recently",
+      "week": "Last seen within a week",
+      "month": "Last seen within a month",
+      "longAgo": "Last seen a long time ago",
       "minutesAgo": {"one": "Last seen {count} minute ago", "other": "Last seen {count} minutes ago"},
       "hoursAgo": {"one": "Last seen {count} hour ago", "other": "Last seen {count} hours ago"},
       "daysAgo": {"one": "Last seen {count} day ago", "other": "Last seen {count} days ago"}
@@ -34,7 +36,8 @@ export default [
       "away": "Away",
       "offline": "Offline",
       "group": {"other": "{online} of {total} online"}
-    }
+    },
+    "connection": {"connecting": "Connecting…", "failed": "Not connected", "signedOut": "Please sign in again"}
   },
   {
     "id": "de",
@@ -61,7 +64,9 @@ export default [
       "recently": "Vor Kurzem aktiv",
       "today": "Zuletzt heute gesehen",
       "yesterday": "Zuletzt gestern gesehen",
-      "earlier": "Zuletzt kürzlich gesehen",
+      "week": "Zuletzt innerhalb einer Woche gesehen",
+      "month": "Zuletzt innerhalb eines Monats gesehen",
+      "longAgo": "Zuletzt vor langer Zeit gesehen",
       "minutesAgo": {"one": "Zuletzt vor {count} Minute gesehen", "other": "Zuletzt vor {count} Minuten gesehen"},
       "hoursAgo": {"one": "Zuletzt vor {count} Stunde gesehen", "other": "Zuletzt vor {count} Stunden gesehen"},
       "daysAgo": {"one": "Zuletzt vor {count} Tag gesehen", "other": "Zuletzt vor {count} Tagen gesehen"}
@@ -71,7 +76,8 @@ export default [
       "away": "Abwesend",
       "offline": "Offline",
       "group": {"other": "{online} von {total} online"}
-    }
+    },
+    "connection": {"connecting": "Verbindung wird hergestellt\u00a0…", "failed": "Keine Verbindung", "signedOut": "Bitte erneut anmelden"}
   },
   {
     "id": "fr",
@@ -98,7 +104,9 @@ export default [
       "recently": "En ligne il y a peu",
       "today": "Dernière connexion aujourd’hui",
       "yesterday": "Dernière connexion hier",
-      "earlier": "Connexion récente",
+      "week": "Dernière connexion il y a moins d’une semaine",
+      "month": "Dernière connexion il y a moins d’un mois",
+      "longAgo": "Dernière connexion il y a longtemps",
       "minutesAgo": {"one": "Dernière connexion il y a {count} minute", "other": "Dernière connexion il y a {count} minutes"},
       "hoursAgo": {"one": "Dernière connexion il y a {count} heure", "other": "Dernière connexion il y a {count} heures"},
       "daysAgo": {"one": "Dernière connexion il y a {count} jour", "other": "Dernière connexion il y a {count} jours"}
@@ -108,7 +116,8 @@ export default [
       "away": "Absent(e)",
       "offline": "Hors ligne",
       "group": {"other": "{online} sur {total} en ligne"}
-    }
+    },
+    "connection": {"connecting": "Connexion…", "failed": "Pas de connexion", "signedOut": "Veuillez vous identifier à nouveau"}
   },
   {
     "id": "es",
@@ -135,7 +144,9 @@ export default [
       "recently": "En línea hace poco",
       "today": "Última conexión hoy",
       "yesterday": "Última conexión ayer",
-      "earlier": "Conexión reciente",
+      "week": "Última conexión hace menos de una semana",
+      "month": "Última conexión hace menos de un mes",
+      "longAgo": "Última conexión hace mucho tiempo",
       "minutesAgo": {"one": "Última conexión hace {count} minuto", "other": "Última conexión hace {count} minutos"},
       "hoursAgo": {"one": "Última conexión hace {count} hora", "other": "Última conexión hace {count} horas"},
       "daysAgo": {"one": "Última conexión hace {count} día", "other": "Última conexión hace {count} días"}
@@ -145,7 +156,8 @@ export default [
       "away": "Ausente",
       "offline": "Sin conexión",
       "group": {"other": "{online} de {total} en línea"}
-    }
+    },
+    "connection": {"connecting": "Conectando…", "failed": "Sin conexión", "signedOut": "Vuelve a iniciar sesión"}
   },
   {
     "id": "pt",
@@ -172,7 +184,9 @@ export default [
       "recently": "Online há pouco",
       "today": "Último acesso hoje",
       "yesterday": "Último acesso ontem",
-      "earlier": "Acesso recente",
+      "week": "Último acesso há menos de uma semana",
+      "month": "Último acesso há menos de um mês",
+      "longAgo": "Último acesso há muito tempo",
       "minutesAgo": {"one": "Último acesso há {count} minuto", "other": "Último acesso há {count} minutos"},
       "hoursAgo": {"one": "Último acesso há {count} hora", "other": "Último acesso há {count} horas"},
       "daysAgo": {"one": "Último acesso há {count} dia", "other": "Último acesso há {count} dias"}
@@ -182,7 +196,8 @@ export default [
       "away": "Ausente",
       "offline": "Offline",
       "group": {"other": "{online} de {total} online"}
-    }
+    },
+    "connection": {"connecting": "Conectando…", "failed": "Sem conexão", "signedOut": "Entre novamente na sua conta"}
   },
   {
     "id": "it",
@@ -209,7 +224,9 @@ export default [
       "recently": "Online poco fa",
       "today": "Ultimo accesso oggi",
       "yesterday": "Ultimo accesso ieri",
-      "earlier": "Accesso recente",
+      "week": "Ultimo accesso meno di una settimana fa",
+      "month": "Ultimo accesso meno di un mese fa",
+      "longAgo": "Ultimo accesso molto tempo fa",
       "minutesAgo": {"one": "Ultimo accesso {count} minuto fa", "other": "Ultimo accesso {count} minuti fa"},
       "hoursAgo": {"one": "Ultimo accesso {count} ora fa", "other": "Ultimo accesso {count} ore fa"},
       "daysAgo": {"one": "Ultimo accesso {count} giorno fa", "other": "Ultimo accesso {count} giorni fa"}
@@ -219,7 +236,8 @@ export default [
       "away": "Assente",
       "offline": "Offline",
       "group": {"other": "{online} su {total} online"}
-    }
+    },
+    "connection": {"connecting": "Connessione in corso…", "failed": "Nessuna connessione", "signedOut": "Accedi di nuovo"}
   },
   {
     "id": "nl",
@@ -246,7 +264,9 @@ export default [
       "recently": "Onlangs actief",
       "today": "Vandaag voor het laatst gezien",
       "yesterday": "Gisteren voor het laatst gezien",
-      "earlier": "Onlangs voor het laatst gezien",
+      "week": "Afgelopen week voor het laatst gezien",
+      "month": "Afgelopen maand voor het laatst gezien",
+      "longAgo": "Lang geleden voor het laatst gezien",
       "minutesAgo": {"one": "{count} minuut geleden voor het laatst gezien", "other": "{count} minuten geleden voor het laatst gezien"},
       "hoursAgo": {"other": "{count} uur geleden voor het laatst gezien"},
       "daysAgo": {"one": "{count} dag geleden voor het laatst gezien", "other": "{count} dagen geleden voor het laatst gezien"}
@@ -256,7 +276,8 @@ export default [
       "away": "Afwezig",
       "offline": "Offline",
       "group": {"other": "{online} van de {total} online"}
-    }
+    },
+    "connection": {"connecting": "Verbinding maken…", "failed": "Geen verbinding", "signedOut": "Log opnieuw in"}
   },
   {
     "id": "pl",
@@ -283,7 +304,9 @@ export default [
       "recently": "Niedawno online",
       "today": "Ostatnia aktywność: dzisiaj",
       "yesterday": "Ostatnia aktywność: wczoraj",
-      "earlier": "Ostatnia aktywność: niedawno",
+      "week": "Ostatnia aktywność: w ciągu tygodnia",
+      "month": "Ostatnia aktywność: w ciągu miesiąca",
+      "longAgo": "Ostatnia aktywność: dawno temu",
       "minutesAgo": {"one": "Ostatnia aktywność: {count} minutę temu", "few": "Ostatnia aktywność: {count} minuty temu", "other": "Ostatnia aktywność: {count} minut temu"},
       "hoursAgo": {"one": "Ostatnia aktywność: {count} godzinę temu", "few": "Ostatnia aktywność: {count} godziny temu", "other": "Ostatnia aktywność: {count} godzin temu"},
       "daysAgo": {"one": "Ostatnia aktywność: {count} dzień temu", "other": "Ostatnia aktywność: {count} dni temu"}
@@ -293,7 +316,8 @@ export default [
       "away": "Z dala od urządzenia",
       "offline": "Offline",
       "group": {"other": "{online} z {total} online"}
-    }
+    },
+    "connection": {"connecting": "Łączenie…", "failed": "Brak połączenia", "signedOut": "Zaloguj się ponownie"}
   },
   {
     "id": "ru",
@@ -320,7 +344,9 @@ export default [
       "recently": "Недавно в сети",
       "today": "Последний раз в сети сегодня",
       "yesterday": "Последний раз в сети вчера",
-      "earlier": "Последний раз в сети недавно",
+      "week": "Последний раз в сети в течение недели",
+      "month": "Последний раз в сети в течение месяца",
+      "longAgo": "Последний раз в сети давно",
       "minutesAgo": {"one": "Последний раз в сети {count} минуту назад", "few": "Последний раз в сети {count} минуты назад", "other": "Последний раз в сети {count} минут назад"},
       "hoursAgo": {"one": "Последний раз в сети {count} час назад", "few": "Последний раз в сети {count} часа назад", "other": "Последний раз в сети {count} часов назад"},
       "daysAgo": {"one": "Последний раз в сети {count} день назад", "few": "Последний раз в сети {count} дня назад", "other": "Последний раз в сети {count} дней назад"}
@@ -330,7 +356,8 @@ export default [
       "away": "Нет на месте",
       "offline": "Не в сети",
       "group": {"other": "{online} из {total} в сети"}
-    }
+    },
+    "connection": {"connecting": "Подключение…", "failed": "Нет соединения", "signedOut": "Войдите снова"}
   },
   {
     "id": "ar",
@@ -357,7 +384,9 @@ export default [
       "recently": "آخر نشاط قبل قليل",
       "today": "آخر ظهور اليوم",
       "yesterday": "آخر ظهور أمس",
-      "earlier": "آخر ظهور مؤخرًا",
+      "week": "آخر ظهور خلال أسبوع",
+      "month": "آخر ظهور خلال شهر",
+      "longAgo": "آخر ظهور منذ زمن بعيد",
       "minutesAgo": {"one": "آخر ظهور قبل دقيقة", "two": "آخر ظهور قبل دقيقتين", "few": "آخر ظهور قبل {count} دقائق", "other": "آخر ظهور قبل {count} دقيقة"},
       "hoursAgo": {"one": "آخر ظهور قبل ساعة", "two": "آخر ظهور قبل ساعتين", "few": "آخر ظهور قبل {count} ساعات", "other": "آخر ظهور قبل {count} ساعة"},
       "daysAgo": {"one": "آخر ظهور قبل يوم", "two": "آخر ظهور قبل يومين", "few": "آخر ظهور قبل {count} أيام", "many": "آخر ظهور قبل {count} يومًا", "other": "آخر ظهور قبل {count} يوم"}
@@ -367,7 +396,8 @@ export default [
       "away": "بلا نشاط",
       "offline": "بلا اتصال",
       "group": {"other": "{online} من {total} على الإنترنت"}
-    }
+    },
+    "connection": {"connecting": "جارٍ الاتصال…", "failed": "لا يوجد اتصال", "signedOut": "يُرجى تسجيل الدخول مرة أخرى"}
   },
   {
     "id": "he",
@@ -394,7 +424,9 @@ export default [
       "recently": "פעילות לפני זמן קצר",
       "today": "חיבור אחרון: היום",
       "yesterday": "חיבור אחרון: אתמול",
-      "earlier": "חיבור אחרון: לא מזמן",
+      "week": "חיבור אחרון: בשבוע האחרון",
+      "month": "חיבור אחרון: בחודש האחרון",
+      "longAgo": "חיבור אחרון: לפני זמן רב",
       "minutesAgo": {"one": "חיבור אחרון: לפני דקה", "two": "חיבור אחרון: לפני שתי דקות", "other": "חיבור אחרון: לפני {count} דקות"},
       "hoursAgo": {"one": "חיבור אחרון: לפני שעה", "two": "חיבור אחרון: לפני שעתיים", "other": "חיבור אחרון: לפני {count} שעות"},
       "daysAgo": {"one": "חיבור אחרון: לפני יום", "two": "חיבור אחרון: לפני יומיים", "other": "חיבור אחרון: לפני {count} ימים"}
@@ -404,7 +436,8 @@ export default [
       "away": "לא ליד המכשיר",
       "offline": "לא מחובר/ת",
       "group": {"one": "{online} מתוך {total} מחובר/ת", "other": "{online} מתוך {total} מחוברים"}
-    }
+    },
+    "connection": {"connecting": "התחברות…", "failed": "אין חיבור", "signedOut": "יש להיכנס שוב לחשבון"}
   },
   {
     "id": "hi",
@@ -431,7 +464,9 @@ export default [
       "recently": "कुछ देर पहले ऑनलाइन",
       "today": "आख़िरी बार आज ऑनलाइन",
       "yesterday": "आख़िरी बार कल ऑनलाइन",
-      "earlier": "हाल ही में ऑनलाइन",
+      "week": "आख़िरी बार एक हफ़्ते के भीतर ऑनलाइन",
+      "month": "आख़िरी बार एक महीने के भीतर ऑनलाइन",
+      "longAgo": "आख़िरी बार बहुत पहले ऑनलाइन",
       "minutesAgo": {"other": "आख़िरी बार {count} मिनट पहले ऑनलाइन"},
       "hoursAgo": {"other": "आख़िरी बार {count} घंटे पहले ऑनलाइन"},
       "daysAgo": {"other": "आख़िरी बार {count} दिन पहले ऑनलाइन"}
@@ -441,7 +476,8 @@ export default [
       "away": "फ़िलहाल दूर",
       "offline": "ऑफ़लाइन",
       "group": {"other": "{total} में से {online} ऑनलाइन"}
-    }
+    },
+    "connection": {"connecting": "कनेक्ट हो रहा है…", "failed": "कनेक्शन नहीं है", "signedOut": "कृपया फिर से साइन इन करें"}
   },
   {
     "id": "ja",
@@ -468,7 +504,9 @@ export default [
       "recently": "少し前までオンライン",
       "today": "最終アクセス：今日",
       "yesterday": "最終アクセス：昨日",
-      "earlier": "最近アクセスあり",
+      "week": "最終アクセス：1週間以内",
+      "month": "最終アクセス：1か月以内",
+      "longAgo": "最終アクセス：ずっと前",
       "minutesAgo": {"other": "最終アクセス：{count}分前"},
       "hoursAgo": {"other": "最終アクセス：{count}時間前"},
       "daysAgo": {"other": "最終アクセス：{count}日前"}
@@ -478,7 +516,8 @@ export default [
       "away": "離席中",
       "offline": "オフライン",
       "group": {"other": "{total}人中{online}人がオンライン"}
-    }
+    },
+    "connection": {"connecting": "接続中…", "failed": "接続されていません", "signedOut": "もう一度サインインしてください"}
   },
   {
     "id": "ko",
@@ -505,7 +544,9 @@ export default [
       "recently": "조금 전 활동",
       "today": "마지막 접속: 오늘",
       "yesterday": "마지막 접속: 어제",
-      "earlier": "최근 접속",
+      "week": "마지막 접속: 일주일 이내",
+      "month": "마지막 접속: 한 달 이내",
+      "longAgo": "마지막 접속: 오래전",
       "minutesAgo": {"other": "마지막 접속: {count}분 전"},
       "hoursAgo": {"other": "마지막 접속: {count}시간 전"},
       "daysAgo": {"other": "마지막 접속: {count}일 전"}
@@ -515,7 +556,8 @@ export default [
       "away": "자리 비움",
       "offline": "오프라인",
       "group": {"other": "{total}명 중 {online}명 온라인"}
-    }
+    },
+    "connection": {"connecting": "연결 중…", "failed": "연결되지 않음", "signedOut": "다시 로그인하세요"}
   },
   {
     "id": "zh-Hans",
@@ -542,7 +584,9 @@ export default [
       "recently": "不久前在线",
       "today": "上次在线：今天",
       "yesterday": "上次在线：昨天",
-      "earlier": "最近上线过",
+      "week": "上次在线：一周内",
+      "month": "上次在线：一个月内",
+      "longAgo": "上次在线：很久以前",
       "minutesAgo": {"other": "上次在线：{count}分钟前"},
       "hoursAgo": {"other": "上次在线：{count}小时前"},
       "daysAgo": {"other": "上次在线：{count}天前"}
@@ -552,7 +596,8 @@ export default [
       "away": "离开",
       "offline": "离线",
       "group": {"other": "{total}人中有{online}人在线"}
-    }
+    },
+    "connection": {"connecting": "正在连接…", "failed": "未连接", "signedOut": "请重新登录"}
   },
   {
     "id": "zh-Hant",
@@ -579,7 +624,9 @@ export default [
       "recently": "不久前在線上",
       "today": "上次上線：今天",
       "yesterday": "上次上線：昨天",
-      "earlier": "最近上線過",
+      "week": "上次上線：一週內",
+      "month": "上次上線：一個月內",
+      "longAgo": "上次上線：很久以前",
       "minutesAgo": {"other": "上次上線：{count}分鐘前"},
       "hoursAgo": {"other": "上次上線：{count}小時前"},
       "daysAgo": {"other": "上次上線：{count}天前"}
@@ -589,7 +636,8 @@ export default [
       "away": "離開",
       "offline": "離線",
       "group": {"other": "{total}人中有{online}人在線上"}
-    }
+    },
+    "connection": {"connecting": "正在連線…", "failed": "未連線", "signedOut": "請重新登入"}
   },
   {
     "id": "tr",
@@ -616,7 +664,9 @@ export default [
       "recently": "Kısa süre önce çevrimiçiydi",
       "today": "Son görülme: bugün",
       "yesterday": "Son görülme: dün",
-      "earlier": "Son görülme: yakın zamanda",
+      "week": "Son görülme: bir hafta içinde",
+      "month": "Son görülme: bir ay içinde",
+      "longAgo": "Son görülme: uzun zaman önce",
       "minutesAgo": {"other": "Son görülme: {count} dakika önce"},
       "hoursAgo": {"other": "Son görülme: {count} saat önce"},
       "daysAgo": {"other": "Son görülme: {count} gün önce"}
@@ -626,7 +676,8 @@ export default [
       "away": "Uzakta",
       "offline": "Çevrimdışı",
       "group": {"other": "{online}/{total} kişi çevrimiçi"}
-    }
+    },
+    "connection": {"connecting": "Bağlanıyor…", "failed": "Bağlantı yok", "signedOut": "Lütfen yeniden giriş yapın"}
   },
   {
     "id": "uk",
@@ -653,7 +704,9 @@ export default [
       "recently": "Нещодавно в мережі",
       "today": "Востаннє в мережі сьогодні",
       "yesterday": "Востаннє в мережі вчора",
-      "earlier": "Востаннє в мережі нещодавно",
+      "week": "Востаннє в мережі впродовж тижня",
+      "month": "Востаннє в мережі впродовж місяця",
+      "longAgo": "Востаннє в мережі давно",
       "minutesAgo": {"one": "Востаннє в мережі {count} хвилину тому", "few": "Востаннє в мережі {count} хвилини тому", "other": "Востаннє в мережі {count} хвилин тому"},
       "hoursAgo": {"one": "Востаннє в мережі {count} годину тому", "few": "Востаннє в мережі {count} години тому", "other": "Востаннє в мережі {count} годин тому"},
       "daysAgo": {"one": "Востаннє в мережі {count} день тому", "few": "Востаннє в мережі {count} дні тому", "other": "Востаннє в мережі {count} днів тому"}
@@ -663,6 +716,7 @@ export default [
       "away": "Немає на місці",
       "offline": "Не в мережі",
       "group": {"other": "{online} з {total} у мережі"}
-    }
+    },
+    "connection": {"connecting": "З’єднання…", "failed": "Немає з’єднання", "signedOut": "Увійдіть знову"}
   }
 ]

@@ -86,6 +86,14 @@ final class Connection: @unchecked Sendable {
         }
     }
 
+    /// Whether there is a connection, or will be one without another call.
+    var isActive: Bool {
+        switch stage {
+        case .authenticating, .opening, .greeting, .connected, .waiting, .refused: true
+        case .idle, .failed, .closed: false
+        }
+    }
+
     /// Whether an answer is awaited that shows whether the connection is alive.
     var isDoubted: Bool {
         if case .connected(_, let liveness?, _) = stage { liveness.isAwaiting } else { false }
@@ -147,11 +155,22 @@ final class Connection: @unchecked Sendable {
 
     /// Closes the client's connection for good, after a goodbye if it is open. Then calls `done`.
     func close(_ done: @escaping () -> Void) {
+        leave(for: .closed, .closed, done)
+    }
+
+    /// Ends the connection, after a goodbye if it is open, until ``connect()``. Then calls `done`.
+    func disconnect(_ done: @escaping () -> Void) {
+        leave(for: .idle, .idle, done)
+    }
+
+    private func leave(for stage: Stage, _ state: ConnectionState, _ done: @escaping () -> Void) {
         send([ClientRequest(.goodbye)])
-        let wire = self.wire
-        (stageEnd, refreshTime) = (nil, nil)
+        let (wire, wasOpen) = (self.wire, isOpen)
+        // The next connection may be another user's.
+        (self.stage, stageEnd, refreshTime, token) = (stage, nil, nil, nil)
         withdrawQuestion()
-        become(.closed, .closed)
+        if wasOpen { engine.connectionLost() }
+        become(stage, state)
         wire.map { $0.close(done) } ?? done()
     }
 

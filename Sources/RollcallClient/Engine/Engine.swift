@@ -16,6 +16,10 @@ final class Engine: @unchecked Sendable {
         var clock = ServerClock()
         /// When something last arrived, while the connection is down.
         var staleSince: ContinuousClock.Instant?
+        /// The latest of what is observed, for models that are made meanwhile.
+        var presences: [UserID: Presence] = [:]
+        var typing: [ConversationID: Typing] = [:]
+        var members: [ConversationID: Members] = [:]
     }
 
     let environment: Environment
@@ -44,6 +48,13 @@ final class Engine: @unchecked Sendable {
     private var staleAt: ContinuousClock.Instant?
     /// A timer that is this late was held up: the machine slept, or the process was suspended.
     private static let asleep = Duration.seconds(5)
+    /// After how long in the background the connection ends by itself, and when it will; `nil` for never.
+    private var restAfter: Duration?
+    private var restAt: ContinuousClock.Instant?
+    /// Whether it has, until the app is in use again.
+    private var isResting = false
+    /// Called once the client rests, or no longer will.
+    private var restEnded: (() -> Void)?
     /// False if the platform says that there is no network.
     private(set) var hasNetwork = true
     private(set) var typingExpiry = Duration.seconds(3)
@@ -147,7 +158,7 @@ extension Engine {
         for room in rooms.values { deadline = earliest(deadline, room.deadline) }
         for stop in stops { deadline = earliest(deadline, stop.deadline) }
         for pause in pauses { deadline = earliest(deadline, pause.deadline) }
-        deadline = earliest(deadline, staleAt)
+        deadline = earliest(earliest(deadline, staleAt), restAt)
         if connection.isOpen { deadline = earliest(deadline, outbox.deadline) }
         if isTimeRead { deadline = earliest(deadline, shared.withLock { $0.clock.deadline }) }
         return deadline
@@ -199,6 +210,7 @@ extension Engine {
         for stop in stops where now >= stop.deadline { end(stop, published: false) }
         for pause in pauses where pause.deadline.map({ now >= $0 }) ?? false { end(pause) }
         if let staleAt, now >= staleAt { becameStale() }
+        if let restAt, now >= restAt { rest() }
         for room in rooms.values { room.deadlinePassed(at: now) }
         for field in fields { signalled(field, field.deadlinePassed(at: now)) }
         changed()
@@ -228,7 +240,7 @@ extension Engine {
     }
 
     /// Whether somebody may read when users were last seen.
-    private var isTimeRead: Bool { connection.isOpen && deviceState != .background && !people.isEmpty }
+    private var isTimeRead: Bool { connection.isOpen && deviceState != .background && people.hasLastSeen }
 
     private func askTime() {
         let isDue = shared.withLock { shared in
@@ -268,6 +280,7 @@ extension Engine {
         let returned = phase == .active && deviceState == .background
         if phase == .background { endTyping() }
         attention.phaseChanged(to: phase, at: now)
+        planRest()
         changed()
         // When the user returns to the app, state from a dead connection must not be shown for long.
         guard returned else { return }
@@ -290,12 +303,67 @@ extension Engine {
     func stateSet(_ state: DeviceState) {
         if state == .background { endTyping() }
         attention.stateSet(state, at: now)
+        planRest()
         changed()
     }
 
-    func inputHappened() {
-        attention.inputHappened(at: now)
+    func inputHappened(ago: Duration = .zero) {
+        attention.inputHappened(at: now - ago)
         changed()
+    }
+}
+
+// Rest: an app that nobody looks at for a while has no connection. What it observes stays.
+extension Engine {
+    func connect() {
+        isResting = false
+        connection.connect()
+        restAt = nil
+        planRest()
+        changed()
+    }
+
+    func disconnect(_ done: @escaping () -> Void) {
+        guard !isClosed else { return done() }
+        (isResting, restAt) = (false, nil)
+        endTyping()
+        flush()
+        connection.disconnect(done)
+        changed()
+    }
+
+    /// - Parameter after: how long in the background.
+    func rests(after: Duration?) {
+        restAfter = after
+        planRest()
+        changed()
+    }
+
+    /// - Parameter ended: called once the client rests, or no longer will.
+    func restIsAwaited(_ ended: @escaping () -> Void) {
+        restEnded?()
+        restEnded = ended
+        if restAt == nil { endRest() }
+    }
+
+    func rest() {
+        guard deviceState == .background, connection.isActive else { return endRest() }
+        disconnect { [self] in endRest() }
+        isResting = true
+    }
+
+    private func endRest() {
+        restAt = nil
+        restEnded.take()?()
+    }
+
+    private func planRest() {
+        guard deviceState == .background else {
+            endRest()
+            if isResting { connect() }
+            return
+        }
+        if restAt == nil, connection.isActive { restAt = restAfter.map { now + $0 } }
     }
 }
 
@@ -399,7 +467,7 @@ extension Engine {
         guard let room = rooms[conversation] else { return }
         let way = outbox.conversations.way(of: conversation)
         if !room.members.isObserved, way != true { room.endMembers() }
-        if !room.isUsed, way == nil { rooms[conversation] = nil }
+        if !room.isUsed, way == nil { rooms.removeValue(forKey: conversation)?.dropped() }
     }
 
     func membersChanged(in room: Room) {
@@ -408,7 +476,7 @@ extension Engine {
     }
 
     func namesChanged() {
-        named.formUnion(names.changed())
+        names.changed()
         changed()
     }
 }

@@ -12,11 +12,13 @@ final class Names: @unchecked Sendable {
     /// The answers; `nil` for a user whom the app does not know, or not yet.
     private var known: [UserID: String?] = [:]
     private var limit = most
-    private var calls = 0
+    /// The newest call for each user that has not returned. The answers to older ones are ignored.
+    private var calls: [UserID: Int] = [:]
+    private var lastCall = 0
 
     /// - Parameters:
     ///   - shown: returns the users whose names are shown.
-    ///   - arrived: called when a user's name has come.
+    ///   - arrived: called when the app has answered for a user.
     init(
         _ resolve: (@Sendable (UserID) async -> String?)?, in environment: Environment,
         shown: @escaping () -> Set<UserID>,
@@ -29,7 +31,9 @@ final class Names: @unchecked Sendable {
     }
 
     /// Whether a call has not returned.
-    var isAsking: Bool { calls > 0 }
+    var isAsking: Bool { !calls.isEmpty }
+
+    func isAsked(for user: UserID) -> Bool { calls[user] != nil }
 
     /// Returns the app's name if it is known.
     func name(of user: UserID) -> String? {
@@ -37,11 +41,12 @@ final class Names: @unchecked Sendable {
         return known[user] ?? nil
     }
 
-    /// Forgets the users whom the app did not know, and returns them: they are asked for when they are shown again.
-    func changed() -> [UserID] {
-        let unknown = known.compactMap { $0.value == nil ? $0.key : nil }
-        for user in unknown { known[user] = nil }
-        return unknown
+    /// Asks again for the users who are shown, whose names stay until the answer. All others are asked for when they are shown.
+    func changed() {
+        guard let resolve else { return }
+        let shown = shown()
+        known = known.filter { shown.contains($0.key) }
+        for user in known.keys { ask(resolve, user) }
     }
 
     func close() {
@@ -50,18 +55,21 @@ final class Names: @unchecked Sendable {
 
     private func ask(_ resolve: @escaping @Sendable (UserID) async -> String?, _ user: UserID) {
         if known.count >= limit { dropHidden() }
-        known[user] = .some(nil)
-        calls += 1
+        if known[user] == nil { known[user] = .some(nil) }
+        lastCall += 1
+        let call = lastCall
+        calls[user] = call
         Task {
             let name = await resolve(user)
-            environment.run { self.answered(user, name) }
+            environment.run { self.answered(user, name, to: call) }
         }
     }
 
-    private func answered(_ user: UserID, _ name: String?) {
-        calls -= 1
-        guard resolve != nil, let name else { return }
-        known[user] = name
+    private func answered(_ user: UserID, _ name: String?, to call: Int) {
+        guard calls[user] == call else { return }
+        calls[user] = nil
+        guard resolve != nil else { return }
+        known[user] = .some(name)
         arrived(user)
     }
 

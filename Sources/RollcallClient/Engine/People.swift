@@ -26,7 +26,10 @@ final class People {
         self.engine = engine
     }
 
-    var isEmpty: Bool { presences.isEmpty }
+    /// Whether a text says when somebody was last seen.
+    var hasLastSeen: Bool {
+        presences.values.contains { $0.latest.map { $0.status == .offline && $0.lastSeen != nil } ?? false }
+    }
     var deadline: ContinuousClock.Instant? { reads.reduce(nil) { earliest($0, $1.deadline) } }
 
     func deadlinePassed(at now: ContinuousClock.Instant) {
@@ -87,7 +90,9 @@ final class People {
 
     private func presence(of user: UserID) -> Observed<Presence> {
         if let known = presences[user] { return known }
-        let new = Observed<Presence>()
+        let new = Observed<Presence> { [shared = engine.shared] latest in
+            shared.withLock { $0.presences[user] = latest }
+        }
         presences[user] = new
         engine.changed()
         return new
@@ -104,7 +109,7 @@ final class People {
     /// Drops a user whom nobody observes and whom the worker no longer sends.
     func tidy(_ user: UserID) {
         guard presences[user]?.isObserved == false, engine.outbox.users.way(of: user) == nil else { return }
-        presences[user] = nil
+        presences.removeValue(forKey: user)?.forget()
     }
 
     func tidyAll() {

@@ -8,10 +8,12 @@ final class Room {
     private static let longest = Duration.seconds(10)
     /// How long the first list of members waits for everyone's presence, so that nobody reads "0 of 5 online".
     private static let patience = Duration.seconds(1)
+    /// How long the first text waits for a name that the app was asked for, so that nobody reads "Someone" before it.
+    private static let namePatience = Duration.milliseconds(100)
 
     let conversation: ConversationID
-    let typing = Observed<Typing>()
-    let members = Observed<Members>()
+    let typing: Observed<Typing>
+    let members: Observed<Members>
     /// The user's own fields here whose views are shown.
     var fields: [TypingField] = []
     private unowned let engine: Engine
@@ -20,6 +22,8 @@ final class Room {
     private var refusal: RollcallError?
     /// When the typists count as gone: a worker repeats a set that lasts, so the last word on it may be lost.
     private var typingEnd: ContinuousClock.Instant?
+    /// Until when the first text waits for a name.
+    private var namedBy: ContinuousClock.Instant?
     /// The worker's list of members, and the ends of the observation of each one's presence.
     private var list: ServerMessage.Members?
     private var endings: [UserID: () -> Void] = [:]
@@ -29,6 +33,8 @@ final class Room {
     init(_ conversation: ConversationID, in engine: Engine) {
         self.conversation = conversation
         self.engine = engine
+        typing = Observed { [shared = engine.shared] latest in shared.withLock { $0.typing[conversation] = latest } }
+        members = Observed { [shared = engine.shared] latest in shared.withLock { $0.members[conversation] = latest } }
     }
 
     var isUsed: Bool { typing.isObserved || members.isObserved || !fields.isEmpty }
@@ -41,11 +47,12 @@ final class Room {
     /// The users whose names are shown here.
     var users: [UserID] { typists.map(\.user) + endings.keys }
     var deadline: ContinuousClock.Instant? {
-        fields.reduce(earliest(typingEnd, completeBy)) { earliest($0, $1.deadline) }
+        fields.reduce(earliest(earliest(typingEnd, namedBy), completeBy)) { earliest($0, $1.deadline) }
     }
 
     func deadlinePassed(at now: ContinuousClock.Instant) {
         if let typingEnd, now >= typingEnd { show([], count: 0, until: nil) }
+        if let namedBy, now >= namedBy { show(typists, count: count, until: typingEnd) }
         if let completeBy, now >= completeBy {
             isComplete = true
             showMembers()
@@ -72,6 +79,12 @@ final class Room {
         if members.latest != nil { members.update(Members(conversation: conversation)) }
     }
 
+    /// Nobody uses it, and the worker no longer sends it.
+    func dropped() {
+        typing.forget()
+        members.forget()
+    }
+
     /// Handles that the worker does not serve this conversation, or no longer. What it serves later is a first value
     /// again.
     func refused(_ error: RollcallError) {
@@ -87,6 +100,11 @@ final class Room {
         let named = typists.map {
             Typist(user: $0.user, name: engine.names.name(of: $0.user) ?? $0.name, kind: $0.kind)
         }
+        let waits =
+            typing.latest?.isEmpty ?? true && named.contains { $0.name == nil && engine.names.isAsked(for: $0.user) }
+        namedBy = waits ? namedBy ?? engine.now + Self.namePatience : nil
+        if let namedBy, engine.now < namedBy { return }
+        namedBy = nil
         typing.update(Typing(conversation: conversation, typists: named, count: count, refusal: refusal))
     }
 
@@ -141,9 +159,11 @@ final class Observed<Value: Equatable> {
     private(set) var latest: Value?
     private var observers: [(key: Int, isAsking: Bool, hear: (Value) -> Void, forgotten: () -> Void)] = []
     private var lastKey = 0
+    /// Called before the observers with each value, and with `nil` when it is no longer known.
+    private let share: (Value?) -> Void
 
-    init(_ latest: Value? = nil) {
-        self.latest = latest
+    init(_ latest: Value? = nil, share: @escaping (Value?) -> Void = { _ in }) {
+        (self.latest, self.share) = (latest, share)
     }
 
     var isObserved: Bool { !observers.isEmpty }
@@ -170,12 +190,14 @@ final class Observed<Value: Equatable> {
     func update(_ value: Value) {
         guard value != latest else { return }
         latest = value
+        share(value)
         for observer in observers { observer.hear(value) }
     }
 
     /// Drops the value. The next one is passed on even if it is the same.
     func forget() {
         guard latest.take() != nil else { return }
+        share(nil)
         for observer in observers { observer.forgotten() }
     }
 }

@@ -41,6 +41,7 @@ extension Language {
         public var typing: Typing
         public var lastSeen: LastSeen
         public var presence: Presence
+        public var connection: Connection
     }
 }
 
@@ -104,8 +105,12 @@ extension Language.Words {
         public var today: String
         /// Discreet, under a day, before that midnight.
         public var yesterday: String
-        /// Discreet, a day or more.
-        public var earlier: String
+        /// Discreet, a day up to seven.
+        public var week: String
+        /// Discreet, seven days up to thirty.
+        public var month: String
+        /// Discreet, thirty days or more.
+        public var longAgo: String
         /// Exact, under an hour: `{count}` minutes.
         public var minutesAgo: Forms
         /// Exact, under a day: `{count}` hours.
@@ -121,6 +126,13 @@ extension Language.Words {
         public var offline: String
         /// `{online} of {total} online`. The form depends on how many are online.
         public var group: Forms
+    }
+
+    /// The state of a connection, for people: see ``ConnectionState/text(in:)``.
+    public struct Connection: Hashable, Sendable, Codable {
+        public var connecting: String
+        public var failed: String
+        public var signedOut: String
     }
 }
 
@@ -209,7 +221,8 @@ extension Language {
     private init(_ entry: Entry, plural: PluralRule?) {
         (id, name, direction, list) = (entry.id, entry.name, entry.direction, entry.list)
         self.plural = plural ?? Self.rule(of: entry.id)
-        words = Words(typing: entry.typing, lastSeen: entry.lastSeen, presence: entry.presence)
+        words = Words(
+            typing: entry.typing, lastSeen: entry.lastSeen, presence: entry.presence, connection: entry.connection)
     }
 
     private struct Entry: Decodable {
@@ -220,6 +233,7 @@ extension Language {
         var typing: Words.Typing
         var lastSeen: Words.LastSeen
         var presence: Words.Presence
+        var connection: Words.Connection
     }
 
     private static func sentence(for error: any Error) -> String {
@@ -315,7 +329,9 @@ extension Language.Words {
             Phrase("lastSeen.recently", lastSeen.recently),
             Phrase("lastSeen.today", lastSeen.today),
             Phrase("lastSeen.yesterday", lastSeen.yesterday),
-            Phrase("lastSeen.earlier", lastSeen.earlier),
+            Phrase("lastSeen.week", lastSeen.week),
+            Phrase("lastSeen.month", lastSeen.month),
+            Phrase("lastSeen.longAgo", lastSeen.longAgo),
             Phrase("lastSeen.minutesAgo", lastSeen.minutesAgo, ["count"]),
             Phrase("lastSeen.hoursAgo", lastSeen.hoursAgo, ["count"]),
             Phrase("lastSeen.daysAgo", lastSeen.daysAgo, ["count"]),
@@ -323,6 +339,9 @@ extension Language.Words {
             Phrase("presence.away", presence.away),
             Phrase("presence.offline", presence.offline),
             Phrase("presence.group", presence.group, ["online", "total"]),
+            Phrase("connection.connecting", connection.connecting),
+            Phrase("connection.failed", connection.failed),
+            Phrase("connection.signedOut", connection.signedOut),
         ]
             + TypingKind.allCases.flatMap {
                 [Phrase("typing.verb.\($0)", typing.verb[$0]), Phrase("typing.verbs.\($0)", typing.verbs[$0])]

@@ -24,11 +24,12 @@ extension Language {
         return languages.last { $0.id == english.id } ?? english
     }
 
-    /// The best language for the current user: from the system's settings on Apple platforms, and elsewhere from the
-    /// environment (`LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`).
+    /// The language in which the app speaks to its user. On Apple platforms that is the one of the app's own localisations that
+    /// the system chose (`Bundle.main.preferredLocalizations`), and elsewhere that of the environment (`LANGUAGE`, `LC_ALL`,
+    /// `LC_MESSAGES` and `LANG`). To choose another for all models of a client, set ``ClientOptions/language``.
     public static var current: Language {
         #if canImport(Darwin)
-            best(for: Locale.preferredLanguages)
+            best(for: Bundle.main.preferredLocalizations)
         #else
             best(for: preferences(in: ProcessInfo.processInfo.environment))
         #endif

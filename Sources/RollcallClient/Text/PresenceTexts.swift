@@ -7,7 +7,7 @@ public import Foundation
 public struct LastSeenText: Sendable {
     public enum Style: Hashable, Sendable, CaseIterable {
         /// `Active now`, `Away`, `Last seen just now`, `3m ago`, `Active recently`, `Last seen today`, `Last seen
-        /// yesterday`, `Last seen recently`.
+        /// yesterday`, `Last seen within a week`, `Last seen within a month`, `Last seen a long time ago`.
         case discreet
         /// `Active now`, `Away`, `Last seen just now`, `Last seen 3 minutes ago`, `Last seen 2 days ago`.
         case exact
@@ -51,7 +51,8 @@ public struct LastSeenText: Sendable {
         if age < .minute { return .minute - now.since(lastSeen) }
         let steps: [(unit: Duration, until: Duration)] =
             switch style {
-            case .discreet: [(.minute, .minute * 5), (.hour, .hour), (.day, .day)]
+            case .discreet:
+                [(.minute, .minute * 5), (.hour, .hour), (.day, .day), (.week, .week), (.month, .month)]
             case .exact: [(.minute, .hour), (.hour, .day), (.day, .day * 100_000)]
             }
         guard let step = steps.first(where: { age < $0.until }) else { return nil }
@@ -81,7 +82,7 @@ public struct LastSeenText: Sendable {
         if age < .minute * 5 { return language.text(of: words.minutes, count: age.whole(.minute)) }
         if age < .hour { return words.recently }
         if age < .day { return isToday ? words.today : words.yesterday }
-        return words.earlier
+        return age < .week ? words.week : age < .month ? words.month : words.longAgo
     }
 
     private func exact(_ age: Duration) -> String {
@@ -105,6 +106,8 @@ extension Duration {
     fileprivate static let minute = Duration.seconds(60)
     fileprivate static let hour = minute * 60
     fileprivate static let day = hour * 24
+    fileprivate static let week = day * 7
+    fileprivate static let month = day * 30
 
     fileprivate func whole(_ unit: Duration) -> Int { Int(milliseconds / unit.milliseconds) }
 }

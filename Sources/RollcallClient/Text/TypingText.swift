@@ -200,21 +200,19 @@ struct Collation {
 /// Decides when to announce who is typing.
 public struct TypingAnnouncer: Sendable {
     private let text: TypingText
-    private var told: Set<UserID> = []
-    private var toldCount = 0
-    private var toldKind = TypingKind.typing
+    private var announced = ""
 
     public init(_ text: TypingText = TypingText()) {
         self.text = text
     }
 
-    /// - Returns: what to announce if the typing users, or what all of them do, have changed since the last call, or
-    ///   else `nil`. Empty if no user is typing any more.
+    /// - Returns: the label (``TypingText/label(for:name:)``) if it has changed since the last call, or else `nil`. Empty if no
+    ///   user is typing any more.
     public mutating func announcement(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String? {
-        let users = Set(typing.typists.map(\.user))
-        guard users != told || typing.count != toldCount || typing.kind != toldKind else { return nil }
-        (told, toldCount, toldKind) = (users, typing.count, typing.kind)
-        return text.label(for: typing, name: name)
+        let label = text.label(for: typing, name: name)
+        guard !label.utf8.elementsEqual(announced.utf8) else { return nil }
+        announced = label
+        return label
     }
 }
 

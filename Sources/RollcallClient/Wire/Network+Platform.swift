@@ -32,7 +32,11 @@ extension Environment {
         Environment(now: { .now }, random: { .random(in: .min ... .max) }, run: { queue.async(execute: $0) }) {
             let pause = min(max(.zero, ContinuousClock.now.duration(to: $0)), .seconds(86_400))
             let timer = DispatchSource.makeTimerSource(queue: queue)
-            timer.schedule(deadline: .now() + .nanoseconds(Int(pause / .nanoseconds(1))), leeway: .milliseconds(1))
+            // The system wakes the device once for all timers that may ring together.
+            let leeway = min(max(pause / 10, .milliseconds(1)), .milliseconds(500))
+            timer.schedule(
+                deadline: .now() + .nanoseconds(Int(pause / .nanoseconds(1))),
+                leeway: .nanoseconds(Int(leeway / .nanoseconds(1))))
             timer.setEventHandler(handler: $1)
             timer.resume()
             return { timer.cancel() }

@@ -556,7 +556,7 @@ export const stories = {
     await world.advance(0);
     world.socket.tellTyping("c42", "bob");
     world.socket.tell({ type: "members", conversation: "c42", users: [{ user: "bob" }], count: 1 });
-    await world.advance(0);
+    await world.advance(16);
     const last = () => [
       typings.at(-1).count, people.at(-1).size, rows.at(-1).get("c42").typing.count, rows.at(-1).get("c42").presences.size,
       members.at(-1).people.length, bob.at(-1).version > 0,

@@ -45,6 +45,7 @@ export const stories = {
     await world.advance(0);
     world.socket.tellTyping("c42", "bob");
     world.socket.tellPresence("bob", "online");
+    await world.advance(16);
     world.socket.drop();
     await world.advance(0);
     equal(presences.at(-1).get("bob").status, "online", "what was last known stands");
@@ -175,6 +176,57 @@ export const stories = {
       console.warn = warn;
     }
   }),
+
+  "L1, L4: what arrives together is one value, and rows that have not changed stay the same objects": () => inWorld(async (world) => {
+    const people = Array.from({ length: 500 }, (_, number) => `user${number}`);
+    const rows = Object.fromEntries(people.slice(0, 100).map((user, row) => [`c${row}`, [user]]));
+    // Each answer is a message of its own.
+    world.script = (message, socket) => {
+      const { users = [] } = message;
+      if (message.type === "watch") for (const user of users) socket.tellPresence(user, "offline");
+      else socket.behave(message);
+    };
+    const client = world.client();
+    const [list, views] = [seen(client.conversations(rows)), seen(client.presenceView(people))];
+    client.connect();
+    await world.advance(5_000);
+    equal([list.at(-1).size, views.at(-1).size, views.at(-1).get("user7").text], [100, 500, "Last seen just now"]);
+    ok(list.length <= 4 && views.length <= 6, `${list.length} and ${views.length} values at connect`);
+    const [before, told] = [list.at(-1), list.length];
+    for (const status of ["online", "away", "online"]) {
+      world.socket.tellPresence("user7", status);
+      await settled();
+    }
+    await world.advance(16);
+    equal([list.length - told, list.at(-1).get("c7").presences.get("user7").status], [2, "online"]);
+    equal([list.at(-1).get("c8") === before.get("c8"), list.at(-1).get("c7") === before.get("c7")], [true, false]);
+    equal([views.at(-1).get("user8") === views.at(-2).get("user8"), views.at(-1).get("user7").dot], [true, "green"]);
+    const frozen = views.length;
+    await world.advance(60_000);
+    equal([views.length > frozen, views.at(-1).get("user8").text, views.at(-1).get("user7").text], [true, "1m ago", "Active now"]);
+    return `values at connect: ${told} of 100 conversations, ${frozen} of 500 people`;
+  }),
+
+  "P7: a view of a user ages, grows stale and ends by itself": () => connected(async (world, client) => {
+    const bob = seen(client.presenceView("bob"));
+    const texts = () => bob.map(({ text, dot }) => `${text} ${dot}`.trim());
+    await world.advance(130_000);
+    equal(texts(), ["none", "Last seen just now grey", "1m ago grey", "2m ago grey"]);
+    world.socket.tellPresence("bob", "online");
+    await world.advance(0);
+    world.listens = () => "no";
+    world.socket.drop();
+    await world.advance(4_999);
+    equal([texts().at(-1), bob.at(-1).label], ["Active now green", "Online"]);
+    await world.advance(100);
+    equal(texts().at(-1), "none");
+    const iterator = client.presenceView("bob", { language: "de" })[Symbol.asyncIterator]();
+    equal((await iterator.next()).value.text, "");
+    bob.end();
+    client.close();
+    await world.advance(10_000);
+    equal([(await iterator.next()).done, world.timers], [true, 0]);
+  }, { staleAfter: 5_000 }),
 
   "L1: a list of 200 conversations costs a join for each and few watches, and then nothing while nothing changes": () => connected(async (world, client) => {
     const rows = Object.fromEntries(Array.from({ length: 200 }, (_, row) => (

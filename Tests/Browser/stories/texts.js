@@ -1,8 +1,8 @@
 // The texts: the examples shared with the Swift client, and what only the browser module has.
 
 import {
-  TypingAnnouncer, addLanguage, groupCount, languages, lastSeenText, lastSeenValidity, presenceDot, presenceText,
-  typingDots, typingLabel, typingText,
+  RollcallError, TypingAnnouncer, addLanguage, changeWords, connectionText, groupCount, languages, lastSeenText,
+  lastSeenValidity, presenceDot, presenceText, typingDots, typingLabel, typingText,
 } from "/rollcall.js";
 import { equal, ok, throws } from "./world.js";
 
@@ -110,33 +110,65 @@ export const stories = {
     const words = {
       id: "en-x-pirate", name: "Pirate", direction: "ltr", list: { pair: " an' ", middle: ", ", last: " an' " },
       typing: {
-        verb: { typing: "", recording: "", uploading: "", thinking: "" },
-        verbs: { typing: "", recording: "", uploading: "", thinking: "" },
+        verb: { typing: "be scribblin'", recording: "be singin'", uploading: "be haulin'", thinking: "be plottin'" },
+        verbs: { typing: "be scribblin'", recording: "be singin'", uploading: "be haulin'", thinking: "be plottin'" },
         one: "{name} be scribblin'", list: { other: pattern }, someone: "Some scallywag be scribblin'",
         people: { other: "{count} hands be scribblin'" }, several: "All hands be scribblin'", person: "{name}",
         others: { other: "{count} more hands" }, someoneElse: "some scallywag", beforeDots: "",
       },
-      lastSeen: Object.fromEntries(["now", "justNow", "recently", "today", "yesterday", "earlier"].map((key) => [key, "Arr"])
+      lastSeen: Object.fromEntries(["now", "justNow", "recently", "today", "yesterday", "week", "month", "longAgo"].map((key) => [key, "Arr"])
         .concat(["minutes", "minutesAgo", "hoursAgo", "daysAgo"].map((key) => [key, { other: "{count} bells ago" }]))),
       presence: { online: "Aboard", away: "Ashore", offline: "At sea", group: { other: "{online} of {total} aboard" } },
+      connection: { connecting: "Hoistin' sail…", failed: "Adrift", signedOut: "Sign on again" },
     };
     addLanguage(words);
     equal(typingText(typing(["Anne", "Mary", null]), { language: "en-x-pirate" }), "Anne, Mary an' some scallywag be scribblin'…");
     equal(typingText(typing(["Anne"]), { language: "en" }), "Anne is typing…");
     delete words.typing.list.other;
     const error = throws(() => addLanguage({ ...words, name: undefined }));
-    ok(error instanceof RangeError && error.message.endsWith("lack name, typing.list.other"), error.message);
+    ok(error instanceof RangeError && error.message.endsWith(": name is missing; typing.list.other is missing"), error.message);
   },
 
-  "X6: an announcement only when the set changes": () => {
+  "X5: an app can change a word, and a wrong placeholder is refused": () => {
+    changeWords("nl", { typing: { someone: "Een collega {verb}" } });
+    equal(typingText(typing([null]), { language: "nl" }), "Een collega is aan het typen…");
+    equal(typingText(typing(["Alice"]), { language: "nl" }), "Alice is aan het typen…");
+    const why = (words) => throws(() => changeWords("nl", words)).message.split(": ")[1];
+    equal(why({ typing: { one: "{nmae} typt" } }), "typing.one lacks {name}; typing.one has {nmae}, which nothing fills");
+    equal(why({ presence: { group: { other: "{online} online" } } }), "presence.group.other lacks {total}");
+    equal(why({ typing: { others: { one: "een {ander}" } } }), "typing.others.one has {ander}, which nothing fills");
+    equal(why({ typing: { several: "" } }), "typing.several is empty");
+    throws(() => changeWords("xx", {}));
+  },
+
+  "X5: texts are in the page's language, and then in the browser's": () => {
+    const { lang } = document.documentElement;
+    try {
+      document.documentElement.lang = "de-AT";
+      equal(typingText(typing(["Alice"])), "Alice schreibt\u00a0…");
+      document.documentElement.lang = "";
+      equal(typingText(typing(["Alice"])), typingText(typing(["Alice"]), { language: navigator.languages }));
+    } finally {
+      document.documentElement.lang = lang;
+    }
+  },
+
+  "X5: what a connection is doing, in every language": () => {
+    const error = (code) => ({ status: "failed", error: new RollcallError(code, "") });
+    const states = [{ status: "connecting" }, { status: "connected" }, error("refused"), error("bad_token")];
+    equal(states.map((state) => connectionText(state)), ["Connecting…", "", "Not connected", "Please sign in again"]);
+    for (const { id } of languages()) ok(states.every((state) => typeof connectionText(state, { language: id }) === "string"), id);
+    equal(connectionText(states[2], { language: "de" }), "Keine Verbindung");
+  },
+
+  "X6: an announcement only when the label changes": () => {
     const announcer = new TypingAnnouncer({ language: "en" });
     equal(announcer.announcement(typing(["Alice"])), "Alice is typing");
-    equal(announcer.announcement(typing(["Alicia"])), null);
+    equal(announcer.announcement(typing(["Alicia"])), "Alicia is typing");
     equal(announcer.announcement(typing(["Alice"], 1, ["recording"])), "Alice is recording");
     equal(announcer.announcement(typing(["Alice"], 1, ["recording"])), null);
     equal(announcer.announcement(typing(["Alice", "Bob"])), "Alice and Bob are typing");
-    const turned = typing(["Alice", "Bob"]);
-    equal(announcer.announcement({ ...turned, typists: turned.typists.toReversed() }), null);
+    equal(announcer.announcement(typing(["Alice", "Bob"])), null);
     equal(announcer.announcement(typing([])), "");
     equal(announcer.announcement(typing([])), null);
   },
@@ -158,7 +190,7 @@ export const stories = {
     equal(lastSeenText({ user: "bob", status: "offline", lastSeen: null }, now), "");
     equal(lastSeenText(gone(-5_000), now), "Last seen just now", "a moment ahead of this worker's clock");
     for (const style of ["discreet", "exact"]) {
-      for (const ago of [-3_000, 0, 59_999, 60_000, 61_500, 299_999, 300_000, 3_600_000, 86_399_999, 86_400_000, 9e8]) {
+      for (const ago of [-3_000, 0, 59_999, 60_000, 61_500, 299_999, 300_000, 3_600_000, 86_399_999, 86_400_000, 9e8, 3e9]) {
         const stays = lastSeenValidity(gone(ago), now, { style });
         if (stays === Infinity) continue;
         const text = (later) => lastSeenText(gone(ago), now + later, { style });
@@ -167,7 +199,7 @@ export const stories = {
       }
     }
     equal(lastSeenValidity({ user: "bob", status: "online", lastSeen: 0 }, now), Infinity);
-    equal(lastSeenValidity(gone(86_400_000), now), Infinity);
+    equal(lastSeenValidity(gone(86_400_000 * 30), now), Infinity);
   },
 
   "P7: last seen before the reader's midnight is yesterday, from midnight on": () => {

@@ -1,5 +1,6 @@
 // Others' typing, as an observer sees it.
 
+import { TypingAnnouncer, typingLabel } from "/rollcall.js";
 import { connected, equal, mistakesOf, ok, presence, seen } from "./world.js";
 
 const counts = (typings) => typings.map(({ count }) => count);
@@ -116,6 +117,27 @@ export const stories = {
     }, { names });
   },
 
+  "X4: the first text waits for a name that the app looks up, 100 ms at most, and what is read aloud has it": async () => {
+    for (const [takes, texts] of [[90, ["", "Bob is typing"]], [500, ["", "Someone is typing", "Bob is typing"]], [0, ["", "Bob is typing"]]]) {
+      const later = (user) => new Promise((resolve) => setTimeout(() => resolve(user === "bob" ? "Bob" : null), takes));
+      await connected(async (world, client) => {
+        const announcer = new TypingAnnouncer();
+        const announced = [];
+        const typings = seen(client.typing("c42"));
+        client.typing("c42").subscribe((typing) => announced.push(announcer.announcement(typing)));
+        await world.advance(0);
+        world.socket.tellTyping("c42", "bob");
+        await world.advance(1_000);
+        equal(typings.map((typing) => typingLabel(typing)), texts, `${takes} ms`);
+        equal(announced, [null, ...texts.slice(1)]);
+        // Whoever joins later does not wait.
+        world.socket.tellTyping("c42", "bob", "carol");
+        await world.advance(0);
+        equal(typings.at(-1).count, 2);
+      }, { names: takes === 0 ? () => "Bob" : later });
+    }
+  },
+
   "X4: however many names are on show, each is asked for once": async () => {
     let asked = 0;
     const names = async (user) => {
@@ -154,7 +176,7 @@ export const stories = {
     }, { names });
   },
 
-  "X4: an app that comes to know more names, or whose callback failed, is asked for the unknown ones again": async () => {
+  "X4: an app that comes to know other names, or whose callback failed, is asked for all again": async () => {
     const contacts = { carol: "Carol" };
     const asked = [];
     const names = async (user) => {
@@ -173,10 +195,10 @@ export const stories = {
         world.socket.tellTyping("c42", "bob", "carol", "dave");
         await world.advance(0);
         equal([shown(), asked], [[null, "Carol", null], ["bob", "carol", "dave"]]);
-        Object.assign(contacts, { bob: "Bob", dave: "Dave" });
+        Object.assign(contacts, { bob: "Bob", carol: "Caroline", dave: "Dave" });
         client.namesChanged();
         await world.advance(0);
-        equal([shown(), asked.slice(3)], [["Bob", "Carol", "Dave"], ["bob", "dave"]]);
+        equal([shown(), asked.slice(3)], [["Bob", "Caroline", "Dave"], ["bob", "carol", "dave"]]);
         client.close();
         await world.advance(10_000);
         equal([world.timers, mistakes.length], [0, 1]);

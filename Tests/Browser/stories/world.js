@@ -2,6 +2,7 @@
 // the one that pages load; only the clock, random numbers and the WebSocket are replaced.
 
 import { RollcallClient } from "/rollcall.js";
+import { FakeSocket } from "/testing.js";
 
 const real = {
   setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, random: Math.random, date: Date.now,
@@ -109,6 +110,32 @@ export class World {
     return client;
   }
 
+  // The worker of the sockets.
+
+  connecting(socket) {
+    socket.at = this.now;
+    // Not to be compared.
+    Object.defineProperty(socket, "world", { value: this });
+    this.sockets.push(socket);
+    const held = this.delays?.left ?? 0;
+    if (held > 0) setTimeout(() => this.#answer(socket), held);
+    else this.#answer(socket);
+  }
+
+  #answer(socket) {
+    const answer = socket.readyState === 0 ? this.listens(socket.url) : "silence";
+    if (answer === "silence") return;
+    if (answer === "no") this.delays?.failed();
+    queueMicrotask(() => {
+      if (answer === "no") return socket.drop();
+      if (socket.readyState === 0) this.delays?.opened();
+      socket.open();
+    });
+  }
+
+  sent(socket, message) { this.said.push({ at: this.now, socket, ...message }); }
+  received(socket, message) { this.script(message, socket); }
+
   /** The newest connection. */
   get socket() { return this.sockets.at(-1); }
 
@@ -123,63 +150,7 @@ export class World {
 }
 
 /** A WebSocket that is connected to the scripted worker. */
-class Socket extends EventTarget {
-  readyState = 0;
-  #world;
-  #isDead = false;
-
-  constructor(url, world) {
-    super();
-    this.url = url;
-    this.#world = world;
-    this.at = world.now;
-    world.sockets.push(this);
-    const held = world.delays?.left ?? 0;
-    if (held > 0) setTimeout(() => this.#connect(), held);
-    else this.#connect();
-  }
-
-  #connect() {
-    const answer = this.readyState === 0 ? this.#world.listens(this.url) : "silence";
-    if (answer === "silence") return;
-    if (answer === "no") this.#world.delays?.failed();
-    queueMicrotask(() => answer === "yes" ? this.#opened() : this.drop());
-  }
-
-  #opened() {
-    if (this.readyState !== 0) return;
-    this.#world.delays?.opened();
-    this.readyState = 1;
-    this.dispatchEvent(new Event("open"));
-  }
-
-  send(text) {
-    if (this.readyState !== 1) throw new Error("sent on a socket that is not open");
-    const message = JSON.parse(text);
-    this.#world.said.push({ at: this.#world.now, socket: this, ...message });
-    queueMicrotask(() => this.isAlive && this.#world.script(message, this));
-  }
-
-  /** Nothing arrives from now on, and neither end notices. */
-  die() { this.#isDead = true; }
-  get isAlive() { return this.readyState === 1 && !this.#isDead; }
-
-  close(code = 1000) { this.end(code); }
-
-  /** Ends the connection with a close code; 1006 means without a close frame. */
-  end(code) {
-    if (this.readyState === 3) return;
-    this.readyState = 3;
-    queueMicrotask(() => this.dispatchEvent(new CloseEvent("close", { code })));
-  }
-
-  drop() { this.end(1006); }
-
-  tell(message) {
-    const data = typeof message === "string" ? message : JSON.stringify(message);
-    if (this.isAlive) this.dispatchEvent(new MessageEvent("message", { data }));
-  }
-
+class Socket extends FakeSocket {
   tellTyping(conversation, ...users) {
     this.tell({ type: "typing", conversation, users: users.map((user) => ({ user })), count: users.length });
   }
@@ -188,7 +159,7 @@ class Socket extends EventTarget {
 
   /** What any worker does. */
   behave({ type, id, conversation, users }) {
-    const { limits, expiry, ping, time } = this.#world;
+    const { limits, expiry, ping, time } = this.world;
     switch (type) {
       case "hello":
         this.tell({

@@ -23,7 +23,7 @@ declare const failure: Shape<built.RollcallError>;
 declare const announcer: Shape<built.TypingAnnouncer>;
 type Functions = Pick<
   typeof built,
-  "addLanguage" | "groupCount" | "languages" | "lastSeenText" | "lastSeenValidity" | "presenceDot" | "presenceText"
+  "addLanguage" | "changeWords" | "connectionText" | "groupCount" | "languages" | "lastSeenText" | "lastSeenValidity" | "presenceDot" | "presenceText"
   | "typingDots" | "typingLabel" | "typingText">;
 declare const functions: Functions;
 

@@ -1,6 +1,7 @@
 // What Rollcall's views, and the example in its documentation, use of SwiftUI, from its documentation.
 
 @_exported public import Foundation
+@_exported public import Observation
 
 public enum ScenePhase: Sendable { case background, inactive, active }
 
@@ -19,6 +20,13 @@ public struct TupleView<each Content: View>: View { public var body: Never { fat
         fatalError()
     }
     public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
+    public static func buildEither<First: View, Second: View>(first: First) -> Either<First, Second> { fatalError() }
+    public static func buildEither<First: View, Second: View>(second: Second) -> Either<First, Second> { fatalError() }
+}
+public struct Either<First: View, Second: View>: View { public var body: Never { fatalError() } }
+public struct EmptyView: View {
+    public init() {}
+    public var body: Never { fatalError() }
 }
 
 public struct Text: View {
@@ -36,8 +44,14 @@ public struct HorizontalAlignment: Sendable {
     public static var leading: HorizontalAlignment { fatalError() }
     public static var center: HorizontalAlignment { fatalError() }
 }
+public struct VerticalAlignment: Sendable {
+    public static var bottom: VerticalAlignment { fatalError() }
+    public static var center: VerticalAlignment { fatalError() }
+}
 public struct HStack<Content: View>: View {
-    public init(spacing: CGFloat? = nil, @ViewBuilder content: () -> Content) {}
+    public init(
+        alignment: VerticalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content
+    ) {}
     public var body: Never { fatalError() }
 }
 public struct VStack<Content: View>: View {
@@ -70,26 +84,38 @@ public struct NavigationStack<Content: View>: View {
     public init(@ViewBuilder root: () -> Content) {}
     public var body: Never { fatalError() }
 }
-public struct NavigationLink<Destination: View>: View {
-    public init(@ViewBuilder destination: () -> Destination, @ViewBuilder label: () -> some View) {}
+public struct NavigationLink<Label: View, Destination: View>: View {
+    public init<Value: Hashable>(value: Value?, @ViewBuilder label: () -> Label) where Destination == Never {}
     public var body: Never { fatalError() }
 }
-public struct Circle: View {
-    public init() {}
-    public func fill(_ colour: Color) -> some View { self }
+public protocol Shape: Sendable, View {}
+extension Shape {
+    public func fill<Style: ShapeStyle>(_ style: Style) -> some View { self }
+    public func trim(from start: CGFloat = 0, to end: CGFloat = 1) -> some Shape { self }
     public var body: Never { fatalError() }
 }
+public protocol InsettableShape: Shape {}
+extension InsettableShape {
+    public func strokeBorder<Style: ShapeStyle>(_ style: Style, lineWidth: CGFloat = 1) -> some View { self }
+}
+public struct Circle: InsettableShape { public init() {} }
+public struct Capsule: InsettableShape { public init() {} }
 
-public protocol ShapeStyle {}
-public struct Material: ShapeStyle {}
-public struct HierarchicalShapeStyle: ShapeStyle {}
-extension ShapeStyle where Self == Material { public static var thinMaterial: Material { fatalError() } }
-extension ShapeStyle where Self == HierarchicalShapeStyle { public static var secondary: Self { fatalError() } }
-
+public protocol ShapeStyle {
+    associatedtype Resolved: ShapeStyle
+    func resolve(in environment: EnvironmentValues) -> Resolved
+}
 public struct Color: ShapeStyle, Sendable {
-    public static let (green, orange, gray, clear) = (Color(), Color(), Color(), Color())
+    public enum RGBColorSpace: Sendable { case sRGB }
+    public static let clear = Color(.sRGB, red: 0, green: 0, blue: 0, opacity: 0)
+    public init(_ space: RGBColorSpace, red: Double, green: Double, blue: Double, opacity: Double) {}
+    public func resolve(in environment: EnvironmentValues) -> Color { self }
 }
-public struct Font: Sendable { public static let footnote = Font() }
+extension Color: View { public var body: Never { fatalError() } }
+public struct Font: Sendable { public static let (footnote, caption) = (Font(), Font()) }
+public struct Animation: Equatable, Sendable { public static let `default` = Animation() }
+public struct AnyTransition: Sendable { public static let opacity = AnyTransition() }
+public enum ColorScheme: Sendable { case light, dark }
 public struct AccessibilityTraits: Sendable { public static let updatesFrequently = AccessibilityTraits() }
 public struct AccessibilityChildBehavior: Sendable { public static let ignore = AccessibilityChildBehavior() }
 
@@ -108,6 +134,16 @@ extension View {
     public func frame(maxWidth: CGFloat? = nil) -> some View { self }
     public func padding(_ length: CGFloat) -> some View { self }
     public func background<Style: ShapeStyle>(_ style: Style) -> some View { self }
+    public func background<Style: ShapeStyle, Form: InsettableShape>(_ style: Style, in shape: Form) -> some View {
+        self
+    }
+    public func transition(_ transition: AnyTransition) -> some View { self }
+    public func animation<Value: Equatable>(_ animation: Animation?, value: Value) -> some View { self }
+    public func navigationDestination<Data: Hashable, Destination: View>(
+        for data: Data.Type, @ViewBuilder destination: @escaping (Data) -> Destination
+    ) -> some View { self }
+    public func id<ID: Hashable>(_ id: ID) -> some View { self }
+    public func task(@_inheritActorContext _ action: @escaping @Sendable () async -> Void) -> some View { self }
     public func opacity(_ opacity: Double) -> some View { self }
     public func accessibilityElement(children: AccessibilityChildBehavior) -> some View { self }
     public func accessibilityLabel(_ label: Text) -> some View { self }
@@ -134,12 +170,18 @@ extension AnimationTimelineSchedule {
 
 public struct EnvironmentValues {
     public var accessibilityReduceMotion: Bool { false }
+    public var accessibilityDifferentiateWithoutColor: Bool { false }
+    public var colorScheme: ColorScheme { .light }
     public var scenePhase: ScenePhase { .active }
 }
 
 @propertyWrapper public struct Environment<Value> {
     public init(_ keyPath: KeyPath<EnvironmentValues, Value>) {}
     public var wrappedValue: Value { fatalError() }
+}
+@propertyWrapper public struct ScaledMetric {
+    public init(wrappedValue: CGFloat) {}
+    public var wrappedValue: CGFloat { fatalError() }
 }
 @propertyWrapper public struct State<Value> {
     public init(wrappedValue: Value) {}

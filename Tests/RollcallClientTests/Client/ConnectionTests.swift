@@ -314,16 +314,22 @@ import Testing
             if !isHeld.withLockedValue({ $0 }) { connection.behave(request) }
         }
         let client = try await world.connected()
-        isHeld.withLockedValue { $0 = true }
+        // Somebody's "last seen" is shown, for which the client asks for the time.
         let bob = Collected(client.presence(of: "bob"))
+        await world.settle()
+        world.connection.send(.presence([.of("bob", .offline, lastSeen: 1)]))
+        await world.settle()
+        isHeld.withLockedValue { $0 = true }
+        let carol = Collected(client.presence(of: "carol"))
         client.setState(.idle)
         await world.advance(by: .seconds(300))
         #expect(world.connections.count == 1)
-        #expect(world.connection.count { $0 != .ping } == 3, "what it has not answered is not said again")
+        #expect(world.connection.count { $0 != .ping } == 4, "what it has not answered is not said again")
         #expect(world.connection.count { $0 == .ping } == 1, "nor is it asked for its time again")
         for request in world.connection.received.dropFirst() { world.connection.behave(request) }
         await world.settle()
-        try await bob.latest("bob is known") { $0.status == .offline }
+        try await carol.latest("carol is known") { $0.status == .offline }
+        _ = bob
     }
 
     @Test("a worker that accepts the connection but sends no welcome is abandoned after a while")

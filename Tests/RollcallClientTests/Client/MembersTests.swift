@@ -53,7 +53,7 @@ import Testing
         more.cancel()
         try await connection.hears(
             .join("c42", presence: false), .join("c42", presence: true), .join("c42", presence: false))
-        #expect(await client.inspect { $0.people.isEmpty })
+        #expect(await client.inspect { $0.people.presences.isEmpty })
         typing.cancel()
         try await connection.hears(.leave("c42"))
         let alone = Collected(client.members(of: "c42"))
@@ -119,7 +119,7 @@ import Testing
         try await members.latest("all are known") { $0.people.count == 3 }
         world.connection.send(.removed("c42"))
         try await members.latest("nobody is shown") { $0.people.isEmpty && $0.refusal?.code == .notAMember }
-        #expect(await client.inspect { $0.people.isEmpty })
+        #expect(await client.inspect { $0.people.presences.isEmpty })
     }
 
     @Test("the application's names take precedence over the members' names")

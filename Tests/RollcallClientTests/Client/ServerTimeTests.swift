@@ -76,7 +76,7 @@ import Testing
         try await shows("Last seen today")
         world.setClock(by: .seconds(3600 * 48))
         await world.advance(by: .seconds(61))
-        try await shows("Last seen recently")
+        try await shows("Last seen within a week")
         world.setClock(by: .seconds(-3600 * 51))
         await world.advance(by: .seconds(61))
         try await shows("4m ago")

@@ -35,7 +35,8 @@ import Testing
             await worker.passes(pause)
             lines.append(model.text)
         }
-        #expect(lines == ["Last seen just now", "1m ago", "Active recently", "Last seen today", "Last seen recently"])
+        #expect(
+            lines == ["Last seen just now", "1m ago", "Active recently", "Last seen today", "Last seen within a week"])
     }
 
     @Test("the typing text, label and announcement of others; the user's own draft")
@@ -121,6 +122,117 @@ import Testing
         #expect(!heard.contains(.typing("c3", true)))
     }
 
+    @Test("a new model shows at once what the client knows")
+    func known() async {
+        let bob = worker.person("bob", name: "Bob")
+        await worker.setMembers(["alice": "Alice", "bob": "Bob"], of: "c1")
+        let shown = (
+            PresenceModel(of: "bob", from: client), TypingModel(in: "c1", from: client),
+            MembersModel(of: "c1", from: client)
+        )
+        await bob.comes()
+        await bob.types(in: "c1")
+        #expect(PresenceModel(of: "bob", from: client).text == "Active now")
+        #expect(TypingModel(in: "c1", from: client).text == "Bob is typing…")
+        #expect(MembersModel(of: "c1", from: client).people.map(\.name) == ["Alice", "Bob"])
+        let list = ConversationsModel(["c1": ["bob", "carol"]], from: client)
+        #expect(list.typingText(in: "c1") == "Bob is typing…" && list.presenceText(of: "bob") == "Active now")
+        client.close()
+        await worker.settles()
+        #expect(PresenceModel(of: "bob", from: client).text == "", "a closed client knows nobody")
+        #expect(TypingModel(in: "c1", from: client).text == "")
+        _ = shown
+    }
+
+    @Test("a list of 500 people watches those on the screen and the last to leave it, and no others")
+    func people() async {
+        let users = (0..<500).map { try! UserID("user\($0)") }
+        let list = PeopleModel(from: client, text: english)
+        for user in users.prefix(20) { list.appeared(user) }
+        await worker.person("user7").was(lastSeen: .seconds(90))
+        let row = list["user7"]
+        #expect(row === list["user7"] && row.text == "1m ago")
+        // One scrolls through all of them, ten rows a second.
+        for (index, user) in users.enumerated().dropFirst(20) {
+            list.appeared(user)
+            list.disappeared(users[index - 20])
+            if index % 10 == 0 { await worker.passes(.seconds(1)) }
+        }
+        var (watched, messages) = (Set<UserID>(), 0)
+        for message in await worker.heard() {
+            switch message {
+            case .watch(let users): watched.formUnion(users)
+            case .unwatch(let users): watched.subtract(users)
+            default: continue
+            }
+            messages += 1
+        }
+        print("500 people: \(messages) messages, \(watched.count) watched at last")
+        #expect(watched.isSuperset(of: users.suffix(70)) && watched.count <= 120 && messages <= 1000)
+        #expect(list["user7"] !== row, "what left the screen long ago was given up")
+        let seen = list["user470"]
+        list.appeared("user470")
+        list.appeared("user470")
+        list.disappeared("user470")
+        for user in users.prefix(200) { _ = list[user] }
+        #expect(list["user470"] === seen, "a row that two places show stays")
+    }
+
+    @Test("an observer ends with its owner, or when it is released")
+    func observer() async {
+        final class Label: Sendable {
+            @MainActor var texts: [Int] = []
+        }
+        let bob = worker.person("bob")
+        var label: Label? = Label()
+        weak let weakly = label
+        var observer = label.map { client.typing(in: "c1").observe(for: $0) { $0.texts.append($1.count) } }
+        await bob.types(in: "c1")
+        #expect(label?.texts == [0, 1])
+        observer = nil
+        await bob.stops(in: "c1")
+        #expect(label?.texts == [0, 1] && observer == nil)
+        observer = label.map { client.typing(in: "c1").observe(for: $0) { $0.texts.append($1.count) } }
+        label = nil
+        await bob.types(in: "c1")
+        #expect(weakly == nil)
+    }
+
+    @Test("a banner says what is wrong, in the client's language, after some seconds")
+    func banner() async {
+        var options = ClientOptions()
+        options.language = .german
+        let german = worker.client(user: "alice", device: "laptop", options: options)
+        german.connect()
+        let (banner, chat) = (ConnectionModel(of: german), TypingModel(in: "c1", from: german))
+        await worker.person("bob", name: "Bob").types(in: "c1")
+        #expect(banner.text == "" && chat.label == "Bob schreibt")
+        await worker.goesAway()
+        await worker.passes(.seconds(4))
+        #expect(banner.text == "")
+        await worker.passes(.seconds(2))
+        #expect(banner.text == "Verbindung wird hergestellt\u{A0}…")
+        await worker.comesBack()
+        await worker.passes(.seconds(2))
+        await worker.closes(.badToken)
+        #expect(banner.text == "Bitte erneut anmelden")
+    }
+
+    @Test("the first text waits for a name that the app looks up, 100 ms at most")
+    func names() async {
+        var options = ClientOptions()
+        options.names = { user in
+            if user == "carol" { try? await Task.sleep(for: .seconds(3600)) }
+            return "Dr \(user)"
+        }
+        let client = worker.client(user: "alice", device: "laptop", options: options)
+        client.connect()
+        let model = TypingModel(in: "c1", from: client)
+        await worker.person("bob").types(in: "c1")
+        #expect(model.text == "Dr bob is typing…" && model.announcement == "Dr bob is typing")
+        client.close()
+    }
+
     @Test("presence texts of all rows age with one timer, and past midnight")
     func presenceTexts() async {
         let list = ConversationsModel(["c1": ["bob"], "c2": ["carol"]], from: client, lastSeen: english)
@@ -142,7 +254,7 @@ import Testing
         for (pause, lines) in [
             (29, ["1m ago", "Last seen yesterday"]), (1, ["2m ago", "Last seen yesterday"]),
             (60, ["3m ago", "Last seen yesterday"]), (3600, ["Last seen today", "Last seen yesterday"]),
-            (21 * 3600, ["Last seen yesterday", "Last seen recently"]),
+            (21 * 3600, ["Last seen yesterday", "Last seen within a week"]),
         ] as [(Int64, [String])] {
             let before = changes
             await worker.passes(.seconds(pause))

@@ -43,8 +43,8 @@ import Testing
             (.seconds(3 * 60 + 59), "3m ago"), (.milliseconds(299_999), "4m ago"), (.seconds(300), "Active recently"),
             (.milliseconds(3_599_999), "Active recently"), (.seconds(3600), "Last seen today"),
             (.milliseconds(60_799_999), "Last seen today"), (.milliseconds(60_800_000), "Last seen yesterday"),
-            (.milliseconds(86_399_999), "Last seen yesterday"), (.seconds(86_400), "Last seen recently"),
-            (.seconds(86_400 * 400), "Last seen recently"), (.seconds(-5), "Last seen just now"),
+            (.milliseconds(86_399_999), "Last seen yesterday"), (.seconds(86_400), "Last seen within a week"),
+            (.seconds(86_400 * 400), "Last seen a long time ago"), (.seconds(-5), "Last seen just now"),
         ] as [(Duration, String)])
     func discreet(age: Duration, expected: String) {
         #expect(text(after: age) == expected)
@@ -85,7 +85,7 @@ import Testing
             now = now.advanced(by: validity)
             #expect(english.text(for: bob, at: now) != line)
         }
-        #expect(lines.count == (style == .discreet ? 8 : 100))
+        #expect(lines.count == (style == .discreet ? 10 : 100))
         #expect(english.validity(for: .of("bob", .online, lastSeen: seen), at: now) == nil)
         #expect(english.validity(for: nil, at: now) == nil)
     }

