@@ -22,11 +22,14 @@ let packageOfProduct = Dictionary(
 /// What a client on Linux takes with the trait `NIO`. With `traits: []`, an app fetches no package at all.
 let packagesOfClient = ["swift-nio", "swift-nio-ssl"]
 
-func dependencies(_ names: [String]) -> [Target.Dependency] {
+/// - Parameter onApple: false for a target that uses Apple's network instead of packages there, whatever the traits.
+func dependencies(_ names: [String], onApple: Bool = true) -> [Target.Dependency] {
     Set(names).sorted().map { name in
         guard let package = packageOfProduct[name] else { return .byName(name: name) }
         let trait = packagesOfClient.contains(package) ? "NIO" : "Server"
-        return .product(name: name, package: package, condition: .when(traits: [trait]))
+        return .product(
+            name: name, package: package,
+            condition: onApple ? .when(traits: [trait]) : .when(platforms: [.linux], traits: [trait]))
     }
 }
 
@@ -92,8 +95,11 @@ package.targets += [
             "CPages", "RollcallCore", "RollcallRedis", "Crypto", "CryptoExtras", "Hummingbird",
             "HummingbirdCore", "Yams",
         ], exclude: ["Live"]),
-    library(
-        "RollcallClient", uses: nio + ["CWords", "RollcallProtocol", "NIOHTTP1", "NIOSSL", "NIOTLS", "NIOWebSocket"]),
+    .target(
+        name: "RollcallClient",
+        dependencies: dependencies(
+            nio + ["CWords", "RollcallProtocol", "NIOHTTP1", "NIOSSL", "NIOTLS", "NIOWebSocket"], onApple: false),
+        swiftSettings: settings),
     library("RollcallBrowser", uses: ["CModule"], exclude: ["Module"]),
     library(
         "RollcallNode",

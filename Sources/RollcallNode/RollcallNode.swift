@@ -3,6 +3,7 @@
 
 internal import Logging
 internal import NIOConcurrencyHelpers
+internal import NIOCore
 public import NIOCore
 public import NIOPosix
 @_exported public import RollcallClient
@@ -155,4 +156,15 @@ extension RollcallNode: NodeAccess {
     }
 
     public var isReady: Bool { node.isReady }
+}
+
+extension Environment {
+    /// The system's clock and random numbers, and this event loop, which limits how long a timer may take; one that fires early
+    /// is set again.
+    fileprivate static func on(_ loop: any EventLoop) -> Environment {
+        Environment(now: { .now }, random: { .random(in: .min ... .max) }, run: { loop.execute($0) }) {
+            let timer = loop.scheduleTask(in: TimeAmount(max(.zero, ContinuousClock.now.duration(to: $0))), $1)
+            return { timer.cancel() }
+        }
+    }
 }

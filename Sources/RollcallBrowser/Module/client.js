@@ -2,10 +2,8 @@
 
 import { Engine } from "./engine.js";
 import { MINUTE, reportAppError, SECOND, validName, warn } from "./messages.js";
-import { lastSeenValidity, shownPresence } from "./texts.js";
 import { checkedTypingSettings, TypingInput } from "./typing.js";
-import { Alarm } from "./attention.js";
-import { Batch, DISPOSE, ending, isEqual, listening, onAbort, Updates } from "./updates.js";
+import { DISPOSE, ending, listening, onAbort, Updates } from "./updates.js";
 
 export class RollcallClient {
   #engine;
@@ -107,42 +105,6 @@ export class RollcallClient {
       () => people.latestOf(several), signal);
   }
 
-  presenceView(users, { signal = undefined, ...options } = {}) {
-    const engine = this.#engine;
-    const several = [...new Set(typeof users === "string" ? [users] : users)].map(validName);
-    const withLanguage = { language: this.language, ...options };
-    let views = new Map();
-    // A view that is the same stays the same object.
-    const look = () => {
-      const isStale = engine.isStale.latest;
-      views = new Map(several.map((user) => {
-        const view = shownPresence(isStale ? undefined : engine.people.latest(user), engine.now, withLanguage);
-        return [user, isEqual(view, views.get(user)) ? views.get(user) : view];
-      }));
-      return typeof users === "string" ? views.get(users) : views;
-    };
-    return new Updates((receive, finish) => engine.begin(finish, () => {
-      let timer;
-      const batch = new Batch(engine, () => {
-        clearTimeout(timer);
-        const view = look();
-        const validity = Math.min(...several.map((user) => lastSeenValidity(views.get(user).presence, engine.now, options)));
-        if (validity < Infinity) timer = setTimeout(() => batch.changed(), Math.min(validity, Alarm.LONGEST));
-        receive(view);
-      });
-      const changed = () => batch.changed();
-      const endings = [
-        engine.people.observe(several, changed, changed), engine.observeValue(engine.isStale, changed, () => {}),
-      ];
-      changed();
-      return () => {
-        batch.end();
-        clearTimeout(timer);
-        for (const end of endings) end();
-      };
-    }), look, signal);
-  }
-
   conversations(rows, { signal = undefined } = {}) {
     const engine = this.#engine;
     const people = new Map([...rows instanceof Map ? rows : Object.entries(rows)].map(([conversation, users]) => (
@@ -230,11 +192,18 @@ export class RollcallClient {
     });
   }
 
-  followAppState(AppState, { restAfter = 30 * SECOND } = {}) {
-    this.#engine.restsAfter(restAfter ?? Infinity);
-    const follow = (state) => this.setPhase(state === "active" || state === "background" ? state : "inactive");
-    follow(AppState.currentState === "active" ? "active" : "background");
-    const subscription = AppState.addEventListener("change", follow);
-    return ending(() => subscription.remove());
-  }
+  /**
+   * See `followAppState`.
+   *
+   * @internal
+   */
+  static restsAfter(client, duration) { client.#engine.restsAfter(duration ?? Infinity); }
+}
+
+export function followAppState(client, AppState, { restAfter = 30 * SECOND } = {}) {
+  RollcallClient.restsAfter(client, restAfter);
+  const follow = (state) => client.setPhase(state === "active" || state === "background" ? state : "inactive");
+  follow(AppState.currentState === "active" ? "active" : "background");
+  const subscription = AppState.addEventListener("change", follow);
+  return ending(() => subscription.remove());
 }

@@ -8,7 +8,7 @@ import {
 } from "react";
 import { soon, warn } from "./messages.js";
 import {
-  connectionText, groupCount, lastSeenValidity, RollcallClient, TypingAnnouncer, typingLabel, typingText,
+  connectionText, groupCount, lastSeenValidity, presenceView, RollcallClient, TypingAnnouncer, typingLabel, typingText,
 } from "./rollcall.js";
 import { shownPresence } from "./texts.js";
 import { isEqual } from "./updates.js";
@@ -161,14 +161,14 @@ export function useTypingInput(conversation) {
 }
 
 export function usePresence(user, options) {
-  return useLatest(JSON.stringify([user, options]), (client) => client.presenceView(user, options), UNKNOWN);
+  return useLatest(JSON.stringify([user, options]), (client) => presenceView(client, user, options), UNKNOWN);
 }
 
 export function usePeople(users, options) {
   const key = JSON.stringify([[...users], options]);
   const last = useRef(NONE);
   // A user who was shown stays, while the others come.
-  const views = useLatest(key, (client) => client.presenceView(users, options), last.current);
+  const views = useLatest(key, (client) => presenceView(client, users, options), last.current);
   last.current = views;
   return (user) => views.get(user) ?? UNKNOWN;
 }

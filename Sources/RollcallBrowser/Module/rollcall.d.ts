@@ -144,13 +144,6 @@ export class RollcallClient {
    */
   presence(users: Iterable<string>, options?: Abortable): Updates<Map<string, Presence>>;
   /**
-   * How a user's presence is shown, for a page without a framework: the dot, and "last seen" in words. Emitted again whenever
-   * one of them changes, also because time has passed, or because the connection has been down for `staleAfter`.
-   */
-  presenceView(user: string, options?: Abortable & LastSeenOptions): Updates<ShownPresence>;
-  /** The same for several users, as a map. A user whose view has not changed keeps the same object. */
-  presenceView(users: Iterable<string>, options?: Abortable & LastSeenOptions): Updates<Map<string, ShownPresence>>;
-  /**
    * Who is typing in each conversation of a list, and the presence of these people: the current state of all rows, then
    * every change, as a new map, at most once in 16 ms. A row that has not changed is the same object. Each conversation is joined while it is observed. When rows scroll in and out, observe the
    * new rows before you end the old ones: what both have is neither given up nor asked for again.
@@ -189,11 +182,6 @@ export class RollcallClient {
    * @throws {Error} where there is no page
    */
   followPage(options?: { idleAfterHidden?: number; restAfter?: number | null }): Ending;
-  /**
-   * The same for React Native: reports the phases of its `AppState`, until the returned function is called. In the background
-   * the client disconnects after `restAfter` (default: 30 s; null for never), until the app is active again.
-   */
-  followAppState(AppState: AppStateLike, options?: { restAfter?: number | null }): Ending;
 
   addEventListener<Type extends keyof ClientEvents>(
     type: Type, listener: (event: ClientEvents[Type]) => void, options?: boolean | { once?: boolean; signal?: AbortSignal },
@@ -201,6 +189,11 @@ export class RollcallClient {
   removeEventListener<Type extends keyof ClientEvents>(type: Type, listener: (event: ClientEvents[Type]) => void): void;
 }
 
+/**
+ * Reports the phases of React Native's `AppState` to a client, until the returned function is called. In the background the client
+ * disconnects after `restAfter` (default: 30 s; null for never), until the app is active again.
+ */
+export function followAppState(client: RollcallClient, AppState: AppStateLike, options?: { restAfter?: number | null }): Ending;
 /** What `followAppState` uses of React Native's `AppState`. */
 export interface AppStateLike {
   readonly currentState: string;
@@ -499,6 +492,14 @@ export class TypingAnnouncer {
 
 /** Says when a user was last seen. Empty for a user who is unknown or was never seen. Pass the client's `now`. */
 export function lastSeenText(presence: Presence | undefined, now: number, options?: LastSeenOptions): string;
+/**
+ * How a user's presence is shown, for a page without a framework: the dot, and "last seen" in words. Emitted again whenever one of
+ * them changes, also because time has passed, or because the connection has been down for `staleAfter`.
+ */
+export function presenceView(client: RollcallClient, user: string, options?: Abortable & LastSeenOptions): Updates<ShownPresence>;
+/** The same for several users, as a map. A user whose view has not changed keeps the same object. */
+export function presenceView(
+  client: RollcallClient, users: Iterable<string>, options?: Abortable & LastSeenOptions): Updates<Map<string, ShownPresence>>;
 /** How many milliseconds that text stays correct if the presence does not change; Infinity if always. */
 export function lastSeenValidity(presence: Presence | undefined, now: number, options?: LastSeenOptions): number;
 /**

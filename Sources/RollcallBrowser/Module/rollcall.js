@@ -14,11 +14,11 @@
 // worker must be sent), with what is observed (a `Room` for each conversation, `People`) and with the user's own typing
 // (`TypingField`). Each part is told the time, says by when it must be told again, and has no timer of its own.
 
-export { RollcallClient } from "./client.js";
+export { followAppState, RollcallClient } from "./client.js";
 export { InvalidTypingSettings, RollcallError } from "./messages.js";
 export {
-  TypingAnnouncer, addLanguage, changeWords, connectionText, groupCount, languages, lastSeenText, lastSeenValidity, presenceDot, presenceText,
-  typingDots, typingLabel, typingText,
+  TypingAnnouncer, addLanguage, changeWords, connectionText, groupCount, languages, lastSeenText,
+  lastSeenValidity, presenceDot, presenceText, presenceView, typingDots, typingLabel, typingText,
 } from "./texts.js";
 export { TypingInput } from "./typing.js";
 export { Updates } from "./updates.js";

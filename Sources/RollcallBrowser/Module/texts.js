@@ -1,8 +1,10 @@
 // What an app writes: who is typing, last seen, online, and how many of a group are, in any of the languages.
 
 import { DAY, HOUR, knownKind, MINUTE, utf8Length } from "./messages.js";
+import { isEqual, Updates } from "./updates.js";
 import words from "./words.js";
 
+const LONGEST_TIMER = 2 ** 31 - 1;
 const WEEK = 7 * DAY;
 const MONTH = 30 * DAY;
 
@@ -322,6 +324,41 @@ export function presenceDot(presence) {
 export function shownPresence(presence, now, options) {
   const dot = presenceDot(presence);
   return { presence, text: lastSeenText(presence, now, options), dot, label: dot === "none" ? "" : presenceText(presence, options) };
+}
+
+export function presenceView(client, users, { signal = undefined, ...given } = {}) {
+  const isOne = typeof users === "string";
+  const presences = client.presence(isOne ? [users] : users);
+  const options = /** @type {any} */ ({ language: client.language, ...given });
+  let views = new Map();
+  // A view that stays the same is the same object.
+  const look = (known) => {
+    const isStale = client.isStale.latest;
+    views = new Map([...new Set(isOne ? [users] : users)].map((user) => {
+      const view = shownPresence(isStale ? undefined : known.get(user), client.now, options);
+      return [user, isEqual(view, views.get(user)) ? views.get(user) : view];
+    }));
+    return isOne ? views.get(users) : views;
+  };
+  return new Updates((receive, finish) => {
+    let [known, timer] = [new Map(), undefined];
+    const show = () => {
+      clearTimeout(timer);
+      receive(look(known));
+      const validity = Math.min(...[...views.values()].map(({ presence }) => lastSeenValidity(presence, client.now, options)));
+      if (validity < Infinity) timer = setTimeout(show, Math.min(validity, LONGEST_TIMER));
+    };
+    const endings = [client.isStale.subscribe(show), Updates.observe(presences, (latest) => {
+      known = latest;
+      show();
+    }, () => end())];
+    const end = () => {
+      clearTimeout(timer);
+      for (const each of endings.splice(0)) each();
+      finish();
+    };
+    return end;
+  }, () => look(presences.latest), signal);
 }
 
 export function connectionText({ status, error }, { language = undefined } = {}) {

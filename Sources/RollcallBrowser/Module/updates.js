@@ -160,6 +160,13 @@ export class Updates {
   get [Symbol.toStringTag]() { return "Updates"; }
   get latest() { return this.#latest(); }
 
+  /**
+   * Like `subscribe`, and calls `finish` at the end.
+   *
+   * @internal
+   */
+  static observe(updates, receive, finish) { return updates.#begin(receive, finish); }
+
   /** @param {(value: Value) => void} listener */
   subscribe(listener, { signal = undefined } = {}) { return this.#begin(listener, () => {}, signal); }
 

@@ -1,6 +1,6 @@
 // What applies to everything that is observed: start, end, reconnects and refusals.
 
-import { RollcallError } from "/rollcall.js";
+import { presenceView, RollcallError } from "/rollcall.js";
 import { connected, equal, inWorld, mistakesOf, ok, seen, settled, throws } from "./world.js";
 
 const counts = (typings) => typings.map(({ count }) => count);
@@ -187,7 +187,7 @@ export const stories = {
       else socket.behave(message);
     };
     const client = world.client();
-    const [list, views] = [seen(client.conversations(rows)), seen(client.presenceView(people))];
+    const [list, views] = [seen(client.conversations(rows)), seen(presenceView(client, people))];
     client.connect();
     await world.advance(5_000);
     equal([list.at(-1).size, views.at(-1).size, views.at(-1).get("user7").text], [100, 500, "Last seen just now"]);
@@ -208,7 +208,7 @@ export const stories = {
   }),
 
   "P7: a view of a user ages, grows stale and ends by itself": () => connected(async (world, client) => {
-    const bob = seen(client.presenceView("bob"));
+    const bob = seen(presenceView(client, "bob"));
     const texts = () => bob.map(({ text, dot }) => `${text} ${dot}`.trim());
     await world.advance(130_000);
     equal(texts(), ["none", "Last seen just now grey", "1m ago grey", "2m ago grey"]);
@@ -220,7 +220,7 @@ export const stories = {
     equal([texts().at(-1), bob.at(-1).label], ["Active now green", "Online"]);
     await world.advance(100);
     equal(texts().at(-1), "none");
-    const iterator = client.presenceView("bob", { language: "de" })[Symbol.asyncIterator]();
+    const iterator = presenceView(client, "bob", { language: "de" })[Symbol.asyncIterator]();
     equal((await iterator.next()).value.text, "");
     bob.end();
     client.close();

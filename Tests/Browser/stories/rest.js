@@ -1,5 +1,6 @@
 // What an idle client costs, how it rests while nobody looks, and that it goes on as before.
 
+import { followAppState } from "/rollcall.js";
 import { connected, equal, inWorld, ok, seen } from "./world.js";
 
 /** A page whose visibility the story controls, on a phone or not. */
@@ -101,7 +102,7 @@ export const stories = {
         return { remove() { removed.push(type, this !== undefined); } };
       },
     };
-    const unfollow = client.followAppState(AppState);
+    const unfollow = followAppState(client, AppState);
     for (const state of ["inactive", "background", "unknown"]) tell(state);
     await world.advance(0);
     equal(world.all("state").map(({ state }) => state), ["background"]);

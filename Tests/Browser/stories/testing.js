@@ -1,6 +1,6 @@
 // The fake worker for tests of apps: clients that share it see each other as with a real one.
 
-import { typingText } from "/rollcall.js";
+import { presenceView, typingText } from "/rollcall.js";
 import { FakeWorker } from "/testing.js";
 import { equal, inWorld, ok, seen } from "./world.js";
 
@@ -11,7 +11,7 @@ export const stories = {
     const worker = new FakeWorker();
     const client = worker.client("alice");
     const typings = seen(client.typing("c42"));
-    const bob = seen(client.presenceView("bob", options));
+    const bob = seen(presenceView(client, "bob", options));
     const line = () => [typings.length === 0 ? "" : typingText(typings.at(-1), options), bob.at(-1).text];
     client.connect();
     await world.advance(20);

@@ -23,8 +23,8 @@ declare const failure: Shape<built.RollcallError>;
 declare const announcer: Shape<built.TypingAnnouncer>;
 type Functions = Pick<
   typeof built,
-  "addLanguage" | "changeWords" | "connectionText" | "groupCount" | "languages" | "lastSeenText" | "lastSeenValidity" | "presenceDot" | "presenceText"
-  | "typingDots" | "typingLabel" | "typingText">;
+  "addLanguage" | "changeWords" | "connectionText" | "followAppState" | "groupCount" | "languages" | "lastSeenText" | "lastSeenValidity" | "presenceDot" | "presenceText"
+  | "presenceView" | "typingDots" | "typingLabel" | "typingText">;
 declare const functions: Functions;
 
 export const agrees: [

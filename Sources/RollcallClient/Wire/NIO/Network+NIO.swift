@@ -1,13 +1,13 @@
-// The network of clients on Linux and in servers: an event loop, which is also the client's queue.
+// The network of clients on Linux: an event loop, which is also the client's queue.
 
-#if NIO
-    package import NIOCore
+#if NIO && !canImport(Security)
+    import NIOCore
     import NIOPosix
 
     extension Environment {
         /// The system's clock and random numbers, and this event loop. For an app's durations beyond what the loop can
         /// express, `TimeAmount` has its maximum, and a timer that fires early is set again.
-        package static func on(_ loop: any EventLoop) -> Environment {
+        static func on(_ loop: any EventLoop) -> Environment {
             Environment(now: { .now }, random: { .random(in: .min ... .max) }, run: { loop.execute($0) }) {
                 let timer = loop.scheduleTask(in: TimeAmount(max(.zero, ContinuousClock.now.duration(to: $0))), $1)
                 return { timer.cancel() }

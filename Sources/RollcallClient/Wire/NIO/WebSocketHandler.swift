@@ -1,6 +1,6 @@
 // The last handler of a client's channel. It reads and writes whole frames, and answers pings and close frames itself.
 
-#if NIO
+#if NIO && !canImport(Security)
     import NIOCore
     import NIOWebSocket
 

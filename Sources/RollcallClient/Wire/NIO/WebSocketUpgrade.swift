@@ -1,7 +1,7 @@
 // The steps from a TCP connection to a WebSocket: TLS, and one HTTP request, which the worker answers with 101 or
 // refuses.
 
-#if NIO
+#if NIO && !canImport(Security)
     import NIOCore
     import NIOHTTP1
     import NIOSSL

@@ -1,6 +1,6 @@
 // A wire over a WebSocket: TCP, TLS if the URL requires it, the HTTP upgrade, then one handler for frames.
 
-#if NIO
+#if NIO && !canImport(Security)
     import NIOCore
     import NIOHTTP1
     import NIOPosix

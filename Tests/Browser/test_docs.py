@@ -1,0 +1,124 @@
+"""The samples for pages, as they stand in the documentation."""
+
+import re
+
+import pytest
+
+import pages
+from deployment import ROOT, eventually
+from test_module import tsc
+from test_react import text
+
+# Samples that cannot be run here, by a line of theirs, and why.
+NOT_RUN = {
+    'import { AppState } from "react-native";': "React Native is in no registry that tests may use; doubles are in rest.js",
+    'import { onDocumentWritten } from "firebase-functions/v2/firestore";': "Cloud Functions run at Firebase",
+    'import { act, render, screen } from "@testing-library/react";': "Debian has no Testing Library; test_react.py does the same by hand",
+}
+
+
+def samples():
+    """All samples in JavaScript: the page and the code."""
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for code in re.findall(r"^```jsx?\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
+            yield page.name, code
+
+
+def sample(page, line):
+    found, = [code for name, code in samples() if name == page and line in code]
+    return found
+
+
+def as_script(code, tmp_path):
+    """What a bundler makes of JSX."""
+    (tmp_path / "sample.jsx").write_text(code, encoding="utf-8")
+    tsc("--allowJs", "--jsx", "react", "--outDir", tmp_path / "built", tmp_path / "sample.jsx")
+    return (tmp_path / "built/sample.js").read_text(encoding="utf-8")
+
+
+def run(page, code):
+    page.run("document.head.append(Object.assign(document.createElement('script'), { type: 'module', textContent: arguments[0] }))", code)
+
+
+def test_c6_each_sample_is_run_or_says_why_not(tmp_path):
+    for page, code in samples():
+        as_script(code, tmp_path)
+        assert any(line in code for line in (*NOT_RUN, PLAIN, REACT)), f"{page}: a sample that no test runs"
+
+
+PLAIN = 'import { connectionText, presenceView, RollcallClient, typingText } from "./rollcall.js";'
+REACT = 'from "rollcall/react";\nimport { auth }'
+
+
+def test_c6_the_plain_page_of_the_docs(driver, site, worker):
+    page = pages.Page(driver, f"{site}/page.html")
+    edge = worker().edge
+    page.run("""
+        document.body.innerHTML = `<p id="banner"></p><p id="light"></p><p id="lastSeen"></p><p id="line"></p>
+          <form id="form"><input id="field"></form>`;
+        window.freshToken = async () => "alice";
+        window.bob = new rollcall.RollcallClient({ url: arguments[0], token: "bob" });
+        bob.connect();
+        window.typing = bob.typingInput("c42");
+        setInterval(() => typing.keepTyping(), 500);
+        window.seen = [];
+        bob.typing("c42").subscribe(({ count }) => seen.push(count));
+        document.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
+    """, edge)
+    run(page, sample("clients.md", PLAIN).replace("wss://chat.example/v1/connect", edge))
+    shown = ["Someone is typing…", "Active now", "green", ""]
+    eventually("all is shown", lambda: [*(text(page, f"#{each}") for each in ("line", "lastSeen")),
+                                        page.run("return light.className"), text(page, "#banner")] == shown)
+    page.run("field.value = 'x'; field.dispatchEvent(new Event('input'))")
+    eventually("bob sees it", lambda: page.run("return seen.at(-1)") == 1)
+    page.run("form.requestSubmit()")
+    eventually("and its end", lambda: page.run("return seen.at(-1)") == 0)
+    assert page.run("return mistakes") == []
+    page.run("bob.close()")
+    page.close()
+
+
+@pytest.mark.skipif(not pages.FILES["/react/react.development.js"].exists(), reason="React is a package of Debian")
+def test_c6_the_react_app_of_the_docs(driver, site, worker, tmp_path):
+    page = pages.Page(driver, f"{site}/react.html")
+    edge = worker().edge
+    page.run("""
+        window.listeners = [];
+        const user = (uid) => ({ uid, getIdToken: async () => uid });
+        window.auth = {
+          onAuthStateChanged: (listener) => { listeners.push(listener); return () => {}; },
+          signOut: () => listeners.at(-1)(null), signIn: (uid) => listeners.at(-1)(user(uid)),
+        };
+        window.sent = [];
+        window.sendMessage = (message) => sent.push(message);
+        window.bob = new rollcall.RollcallClient({ url: arguments[0], token: "bob" });
+        bob.connect();
+        window.field = bob.typingInput("c42");
+        window.alice = [];
+        bob.presence("alice").subscribe(({ status }) => alice.push(status));
+        window.typed = [];
+        bob.typing("c42").subscribe(({ count }) => typed.push(count));
+    """, edge)
+    code = as_script(sample("react.md", REACT).replace("wss://chat.example/v1/connect", edge), tmp_path)
+    run(page, re.sub(r'import \{ auth \} from.*', "", code) + 'ReactDOM.createRoot(document.getElementById("root")).render(React.createElement(App));')
+    eventually("nobody is signed in", lambda: "sign in" in (text(page, "#root") or ""))
+    page.run("auth.signIn('alice')")
+    eventually("bob is seen", lambda: "Active now" in text(page, "#root"))
+    page.run("field.edited('x')")
+    eventually("he types", lambda: "Someone is typing…" in text(page, "#root"))
+    assert page.run("return document.querySelector('[aria-live]').textContent") == "Someone is typing"
+    page.run("""
+        const input = document.querySelector('input');
+        Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, 'Hi');
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+    """)
+    eventually("alice types", lambda: page.run("return typed.at(-1)") == 1)
+    page.run("document.querySelector('form').requestSubmit()")
+    eventually("and has sent", lambda: page.run("return [typed.at(-1), sent, document.querySelector('input').value]") == [0, ["Hi"], ""])
+    page.run("document.querySelector('button').click()")
+    eventually("she has signed out", lambda: [page.run("return alice.at(-1)"), "sign in" in text(page, "#root")] == ["offline", True])
+    page.run("auth.signIn('carol')")
+    eventually("another user sees bob", lambda: "Active now" in text(page, "#root"))
+    assert page.run("return [mistakes, alice.at(-1)]") == [[], "offline"]
+    page.run("auth.signOut(); bob.close()")
+    page.close()
