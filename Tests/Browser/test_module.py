@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from deployment import ROOT
-from pages import HERE, MODULE
+from pages import FILES, HERE, MODULE
 from runtimes import node_version
 
 TSC = ["tsc", "--target", "es2022", "--module", "es2022", "--moduleResolution", "node", "--lib", "es2022,dom"]
@@ -138,6 +138,47 @@ def test_c6_the_module_runs_where_there_is_only_the_language_a_websocket_and_tim
     assert json.loads(done.stdout) == [
         0, "Bo\u0308… pisze…", "Bo\u0308…正在輸入…", "Bo\u0308… is typing…", "Last seen 5 hours ago",
         "followPage needs a page: elsewhere, call setPhase and inputHappened", "bob,alice", True]
+
+
+# What only a page has.
+PAGE_ONLY = re.compile(r"onPage|dispatchEvent|gc\(|collections|document|matchMedia|location|performance\.memory|countObjects|PageTransitionEvent|navigator|mistakesOf")
+
+
+@pytest.mark.skipif(node_version() < 20, reason="Node.js has what the stories need from version 20 on")
+def test_c6_the_stories_that_need_no_page_pass_in_node(tmp_path):
+    hooks, script = tmp_path / "hooks.mjs", tmp_path / "stories.mjs"
+    hooks.write_text(f"""
+        export const resolve = (name, context, next) => next(/^\\/[^/]+$/.test(name)
+          ? new URL("file://{MODULE}" + name).href : name, context);
+    """, encoding="utf-8")
+    script.write_text(r"""
+        import fs from "node:fs";
+        import { register } from "node:module";
+        register(new URL("hooks.mjs", import.meta.url));
+        // Node.js has these by another name, or later.
+        globalThis.CloseEvent ??= class extends Event {};
+        globalThis.fetch = async () => ({ json: async () => JSON.parse(fs.readFileSync(process.argv[4], "utf8")) });
+        let count = 0;
+        for (const file of fs.readdirSync(process.argv[2]).filter((each) => each.endsWith(".js") && each !== "world.js")) {
+          const { stories = {} } = await import(`${process.argv[2]}/${file}`);
+          for (const [name, story] of Object.entries(stories)) {
+            if (new RegExp(process.argv[3]).test(story) || file === "situations.js") continue;
+            try {
+              await story();
+              count += 1;
+            } catch (error) {
+              console.log(`${file}: ${name}: ${error.stack}`);
+              process.exitCode = 1;
+            }
+          }
+        }
+        console.log(count);
+        process.exit();
+    """, encoding="utf-8")
+    done = subprocess.run(["node", "--no-warnings", script, HERE / "stories", PAGE_ONLY.pattern, FILES["/golden.json"]],
+                          capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(done.stdout.splitlines()[-1]) >= 120
 
 
 def test_c6_what_uses_private_fields_is_left_alone_by_vues_reactive(page):

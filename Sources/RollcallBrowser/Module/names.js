@@ -40,7 +40,10 @@ export class Names {
     const shown = this.#shown();
     for (const user of [...this.#names.keys()]) {
       if (!shown.has(user)) this.#names.delete(user);
-      else if (this.#resolve) this.#ask(user);
+      else if (this.#resolve) {
+        this.#ask(user);
+        this.#arrived(user);
+      }
     }
   }
 
@@ -53,10 +56,13 @@ export class Names {
     if (!this.#names.has(user)) this.#names.set(user, undefined);
     try {
       const answer = this.#resolve(user);
-      if (typeof answer?.then !== "function") return this.#answered(user, answer, undefined);
+      if (typeof answer?.then !== "function") {
+        this.#asked.delete(user);
+        return void this.#names.set(user, answer ?? undefined);
+      }
       this.#asked.set(user, answer);
       answer.then((name) => this.#answered(user, name, answer), (error) => {
-        this.#answered(user, undefined, answer);
+        this.#answered(user, this.#names.get(user), answer);
         reportAppError(error);
       });
     } catch (error) {

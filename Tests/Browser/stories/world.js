@@ -223,7 +223,7 @@ export async function mistakesOf(story) {
 
 /** Returns whole numbers below another, from a seed that is in the page's address or new. */
 export function randomNumbers() {
-  const seed = Number(new URLSearchParams(location.search).get("seed") ?? crypto.getRandomValues(new Uint32Array(1))[0]);
+  const seed = Number(new URLSearchParams(globalThis.location?.search).get("seed") ?? crypto.getRandomValues(new Uint32Array(1))[0]);
   let state = seed;
   return Object.assign((below) => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
