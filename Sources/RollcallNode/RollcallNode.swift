@@ -3,7 +3,6 @@
 
 internal import Logging
 internal import NIOConcurrencyHelpers
-internal import NIOCore
 public import NIOCore
 public import NIOPosix
 @_exported public import RollcallClient
