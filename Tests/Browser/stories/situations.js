@@ -112,7 +112,8 @@ async function play(row, random) {
     const most = (times) => Math.max(0, ...times.filter((at) => at >= begin)
       .map((at) => times.filter((other) => other >= at && other < at + 60_000).length));
     const tried = world.sockets.map(({ at }) => at);
-    const { status, error } = client.connection.latest;
+    // At this moment, an attempt may be under way.
+    const { status, error } = client.states.findLast((state) => state.status !== "connecting") ?? client.connection.latest;
     const figures = {
       shows: error ? `${status} ${error.code}` : status, attempts: most(tried.filter((at) => at < end)), requests: most(requests),
       atLast: tried.filter((at) => at >= end - 60_000 && at < end).length,
