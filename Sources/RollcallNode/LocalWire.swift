@@ -9,6 +9,7 @@ internal import RollcallServer
 final class LocalWire: Wire {
     let mayDieSilently = false
     private let user: UserID
+    private let profile: Profile
     private let loop: any EventLoop
     private weak var owner: (any WireOwner)?
     private var connection: LocalConnection?
@@ -16,8 +17,9 @@ final class LocalWire: Wire {
     /// Whether the owner knows or requested the end. Nothing more is delivered then.
     private var isOver = false
 
-    init(of user: UserID, on loop: any EventLoop, owner: any WireOwner) {
+    init(of user: UserID, _ profile: Profile, on loop: any EventLoop, owner: any WireOwner) {
         self.user = user
+        self.profile = profile
         self.loop = loop
         self.owner = owner
     }
@@ -49,7 +51,7 @@ final class LocalWire: Wire {
 
     private func open(_ edge: LocalEdge) {
         guard !isOver else { return }
-        connection = edge.connect(user, on: loop, listener: self)
+        connection = edge.connect(user, profile, on: loop, listener: self)
         if connection == nil {
             end(.notReached(NodeStopped()))
         } else {

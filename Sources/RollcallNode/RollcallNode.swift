@@ -27,7 +27,7 @@ public import ServiceLifecycle
 /// A Rollcall node embedded in a server.
 ///
 ///     let rollcall = try await RollcallNode(redis: "redis://127.0.0.1:6379")
-///     let bot = rollcall.client(user: "support", device: "server-1")
+///     let bot = rollcall.client(user: "support", name: "Support", device: "server-1")
 ///     bot.connect()
 ///     // … in a service: for await typing in bot.typing(in: "c42") { … }
 ///     let group = ServiceGroup(services: [rollcall, app], logger: logger)
@@ -75,16 +75,20 @@ public final class RollcallNode: Service {
     /// A session can follow as many users and conversations as `limits` in the configuration allows. To observe more,
     /// create several clients with different device names.
     ///
-    /// - Parameter device: a name that no other device of this user has, in any process. If a new process uses the same
-    ///   name, as in a deployment, it takes the device over without it appearing offline.
+    /// - Parameters:
+    ///   - name: What others are shown as the user's name, as the claim `name` of an app's token says it: cleaned, and at
+    ///     most 128 bytes. `nil` changes nothing.
+    ///   - device: A name that no other device of this user has, in any process. If a new process uses the same name, as in
+    ///     a deployment, it takes the device over without it appearing offline.
     public func client(
-        user: UserID, device: DeviceID, options: ClientOptions = ClientOptions()
+        user: UserID, name: String? = nil, device: DeviceID, options: ClientOptions = ClientOptions()
     ) -> RollcallClient {
         let loop = group.next()
+        let profile = Profile(name: name.map(ByteString.init))
         let client = RollcallClient(
             device: device, options: options, token: TokenSource { user.description }, in: .on(loop)
         ) { [local] _, owner in
-            let wire = LocalWire(of: user, on: loop, owner: owner)
+            let wire = LocalWire(of: user, profile, on: loop, owner: owner)
             wire.connect(to: local)
             return wire
         }

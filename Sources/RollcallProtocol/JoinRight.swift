@@ -69,3 +69,15 @@ extension JoinRight: Encodable {
         }
     }
 }
+
+/// What a token grants its session besides its user and device.
+public struct Grant: Hashable, Sendable {
+    /// Which conversations without members it opens; `nil` if it does not say it.
+    public var join: JoinRight?
+    /// What others are shown of the user.
+    public var profile: Profile
+
+    public init(join: JoinRight? = nil, profile: Profile = Profile()) {
+        (self.join, self.profile) = (join, profile)
+    }
+}

@@ -47,10 +47,17 @@ public struct Presence: Hashable, Sendable {
     public var updatedAt: Timestamp?
     /// Grows with each such change, also after a loss of Redis's data.
     public var version: Int64
+    /// What the user's sign-in says of them.
+    public var profile = Profile()
+
+    /// The user's name for people, as their sign-in knows it; `nil` if it says none, or for a user who was never seen.
+    public var name: String? { profile.name?.string }
 
     public init(
-        user: UserID, status: PresenceStatus, lastSeen: Timestamp?, updatedAt: Timestamp?, version: Int64
+        user: UserID, status: PresenceStatus, lastSeen: Timestamp?, updatedAt: Timestamp?, version: Int64,
+        profile: Profile = Profile()
     ) {
+        self.profile = profile
         self.user = user
         self.status = status
         self.lastSeen = lastSeen
@@ -58,12 +65,12 @@ public struct Presence: Hashable, Sendable {
         self.version = version
     }
 
-    /// Whether observers see a difference to `other`: another status or, while offline, another last seen time. Version
-    /// and time of change are not visible.
+    /// Whether observers see a difference to `other`: another status, another profile or, while offline, another last seen time.
+    /// Version and time of change are not visible.
     public func looksDifferent(from other: Presence) -> Bool { look != other.look }
 
     /// The part of the presence that observers see.
-    public var look: Look { Look(status: status, lastSeen: status == .offline ? lastSeen : nil) }
+    public var look: Look { Look(status: status, lastSeen: status == .offline ? lastSeen : nil, profile: profile) }
 
     /// Whether the user was never seen on any device.
     package var isNeverSeen: Bool { status == .offline && lastSeen == nil }
@@ -72,6 +79,7 @@ public struct Presence: Hashable, Sendable {
         let status: PresenceStatus
         /// `nil` unless the user is offline.
         let lastSeen: Timestamp?
+        let profile: Profile
     }
 }
 
@@ -92,7 +100,8 @@ extension Presence: Codable {
             status: PresenceStatus(word: status) ?? .offline,
             lastSeen: try container.decodeIfPresent(Timestamp.self, forKey: .lastSeen),
             updatedAt: try container.decodeIfPresent(Timestamp.self, forKey: .updatedAt),
-            version: try container.decode(Int64.self, forKey: .version))
+            version: try container.decode(Int64.self, forKey: .version),
+            profile: try Profile(from: decoder))
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -103,6 +112,7 @@ extension Presence: Codable {
         try container.encode(lastSeen, forKey: .lastSeen)
         try container.encode(updatedAt, forKey: .updatedAt)
         try container.encode(version, forKey: .version)
+        try profile.encode(to: encoder)
     }
 }
 
@@ -117,7 +127,7 @@ extension Presence: JSONReadable {
         self.init(
             user: try json.field("user"), status: PresenceStatus(word: status) ?? .offline,
             lastSeen: try json.optionalField("last_seen"), updatedAt: try json.optionalField("updated_at"),
-            version: try json.field("version"))
+            version: try json.field("version"), profile: try Profile(in: json))
     }
 }
 
@@ -130,6 +140,7 @@ extension Presence: JSONWritable {
             $0.field("updated_at", updatedAt)
             $0.field("user", user)
             $0.field("version", version)
+            profile.write(to: &$0)
         }
     }
 }

@@ -17,15 +17,12 @@ public struct KeyNames: Hashable, Sendable {
         presenceHead = prefix + "presence:"
     }
 
-    /// The devices on which the user types in the conversation: a string.
+    /// The devices on which the user types in the conversation, what each does, and the user's name: a string.
     public func typing(_ conversation: ConversationID, _ user: UserID) -> String {
         typingOfUsers(in: conversation) + user.text
     }
 
-    /// What devices in the conversation do other than typing: a hash.
-    public func kinds(_ conversation: ConversationID) -> String { "\(prefix)kinds:{\(conversation)}" }
-
-    /// The part of ``typing(_:_:)`` before the user, for scripts that end the typing of several users.
+    /// The part of ``typing(_:_:)`` before the user, for scripts that read or end the typing of several users.
     func typingOfUsers(in conversation: ConversationID) -> String { "\(prefix)typing:{\(conversation)}:" }
 
     /// The typists of the conversation, scored by expiry: a sorted set.

@@ -32,7 +32,8 @@ extension Script {
 
     static let membersReplace = Script("members_replace", after: "time", "typing_ended")
     static let memberSet = Script("member_set", after: "time", "membership", "typing_ended")
-    static let memberRemove = Script("member_remove", after: "time", "membership", "typing_ended")
+    static let memberRemove = Script(
+        "member_remove", after: "time", "membership", "typing_end", "typing_ended")
     static let membersDelete = Script("members_delete", after: "time")
 
     static let userErase = Script("user_erase", after: "time", "events", "presence_record")

@@ -62,6 +62,9 @@ struct ConnectionOptions: ParsableArguments {
     @Option(name: .customLong("as"), help: "The user, if workers accept names as tokens (auth.mode: insecure).")
     var user: UserID?
 
+    @Option(help: "With --as: the user's name, as others are shown it. A token says it itself.")
+    var name: String?
+
     @Option(
         help:
             "A file with a token, as made by `rollcall token`, or - for standard input. The default is ROLLCALL_TOKEN.",
@@ -79,6 +82,9 @@ struct ConnectionOptions: ParsableArguments {
     func validate() throws {
         guard user == nil || tokenFile == nil else {
             throw ValidationError("name the user with either --as or --token-file")
+        }
+        guard name == nil || user != nil else {
+            throw ValidationError("--name goes with --as; a token says its user's name: `rollcall token --name`")
         }
     }
 
@@ -118,7 +124,8 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     private func makeClient() throws -> RollcallClient {
-        guard let token = try user?.text ?? TokenInput.token(file: tokenFile, variable: "ROLLCALL_TOKEN") else {
+        let unproven = user.map { user in name.map { "\(user) \($0)" } ?? user.text }
+        guard let token = try unproven ?? TokenInput.token(file: tokenFile, variable: "ROLLCALL_TOKEN") else {
             throw ValidationError("name the user with --as, --token-file or ROLLCALL_TOKEN")
         }
         let device = try device ?? DeviceID("terminal-\(ProcessInfo.processInfo.processIdentifier)")

@@ -164,7 +164,7 @@ struct NewsDesk: Sendable {
 
     mutating func news(in presence: Presence) -> [News] {
         isNew(.presence(presence.user), .presence(presence.look))
-            ? [.presence(presence, name: names[presence.user])] : []
+            ? [.presence(presence, name: names[presence.user] ?? presence.name)] : []
     }
 }
 

@@ -120,6 +120,9 @@ struct Token: ParsableCommand {
     @Option(help: "The only device that may use it. By default, the client names its device.")
     var device: DeviceID?
 
+    @Option(help: "The user's name for people, which others are shown.")
+    var name: String?
+
     @Option(
         help: ArgumentHelp(
             "A conversation without members that it opens, or all whose names begin alike: '*', 'team7:*'. Repeatable.",
@@ -140,7 +143,7 @@ struct Token: ParsableCommand {
         do {
             let minter = try TokenMinter(configuration.auth)
             let right = try join.isEmpty ? nil : JoinRight(entries: join.map(ByteString.init))
-            try Output.line(try minter.token(for: user, device: device, join: right, lifetime: lifetime))
+            try Output.line(try minter.token(for: user, device: device, name: name, join: right, lifetime: lifetime))
         } catch let error as UnexpectedJSON {
             throw ValidationError("--join: \(error)")
         } catch let problems as ConfigurationProblems {

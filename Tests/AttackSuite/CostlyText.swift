@@ -79,6 +79,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("iss", #"{"sub":"a","iat":1,"exp":9e9,"iss":"X"}"#), ("aud", #"{"sub":"a","iat":1,"exp":9e9,"aud":"X"}"#),
             ("aud", #"{"sub":"a","iat":1,"exp":9e9,"aud":["X","X"]}"#),
             ("device", #"{"sub":"a","iat":1,"exp":9e9,"device":"X"}"#),
+            ("name", #"{"sub":"a","iat":1,"exp":9e9,"name":"X"}"#),
             ("join", #"{"sub":"a","iat":1,"exp":9e9,"join":"X"}"#),
             ("join", #"{"sub":"a","iat":1,"exp":9e9,"join":["X*","X"]}"#),
             ("an unknown name", #"{"sub":"a","exp":9e9,"X":1}"#),
@@ -133,6 +134,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("users", "POST /v1/presence", #"{"users":["X"]}"#),
             ("kind", "PUT /v1/conversations/c/typing/a", #"{"kind":"X"}"#),
             ("for", "PUT /v1/conversations/c/typing/a", #"{"for":"X"}"#),
+            ("name", "PUT /v1/conversations/c/typing/a", #"{"name":"X"}"#),
             ("stored", "POST /v1/presence", #"{"users":["a"],"stored":"X"}"#),
             ("users", "POST /v1/reach", #"{"users":["X"]}"#),
             ("members", "PUT /v1/conversations/c/members", #"{"members":{"X":"a"}}"#),
@@ -168,6 +170,10 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
         ("name", "typing:{c}", #"{"user":"a","typing":true,"expires_in":3000,"at":9000000000000,"name":"X"}"#),
         ("kind", "typing:{c}", #"{"user":"a","typing":true,"expires_in":3000,"at":9000000000000,"kind":"X"}"#),
         ("user", "presence:{target}", #"{"user":"X","status":"online","updated_at":1,"version":1,"at":1}"#),
+        (
+            "name", "presence:{target}",
+            #"{"user":"target","name":"X","status":"online","updated_at":1,"version":1,"at":1}"#
+        ),
         ("status", "presence:{target}", #"{"user":"target","status":"X","last_seen":1,"updated_at":1,"version":1}"#),
         ("last_seen", "presence:{target}", #"{"user":"target","status":"away","last_seen":"X","version":1}"#),
         ("updated_at", "presence:{target}", #"{"user":"target","status":"away","updated_at":"X","version":1}"#),
@@ -194,6 +200,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
         let dead = ["ZADD", "{workers}", "1", "dead.1"]
         let places: [(String, String?, @Sendable (String) -> [[String]])] = [
             ("presence:{USER}", get, { [["HSET", "presence:{u}", "status", $0, "last_seen", $0, "updated_at", "1"]] }),
+            ("presence:{USER}", get, { [["HSET", "presence:{u}", "updated_at", "1", "name", $0, "named", $0]] }),
             ("presence:{USER}", get, { [["HSET", "presence:{u}", $0, "1", "device:\($0)", "active w.1 1-a 1 1 0"]] }),
             ("presence:{USER}", get, { [["HSET", "presence:{u}", "device:d", "\($0) \($0) 1-\($0) 1 1 0"]] }),
             (
@@ -206,11 +213,11 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ),
             ("typing:{CONVERSATION}:USER", join, { [["SET", "typing:{k}:stranger", $0]] }),
             (
-                "kinds:{CONVERSATION}", join,
+                "typing:{CONVERSATION}:USER", join,
                 {
                     [
                         ["ZADD", "typing:{k}", "9000000000000", "a d"],
-                        ["HSET", "kinds:{k}", "a d", "\($0) 9000000000000"],
+                        ["SET", "typing:{k}:a", "d{\($0)} \($0)\t\($0)"],
                     ]
                 }
             ),

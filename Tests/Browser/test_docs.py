@@ -57,7 +57,7 @@ def test_c6_the_plain_page_of_the_docs(driver, site, worker):
         document.body.innerHTML = `<p id="banner"></p><p id="light"></p><p id="lastSeen"></p><p id="line"></p>
           <form id="form"><input id="field"></form>`;
         window.freshToken = async () => "alice";
-        window.bob = new rollcall.RollcallClient({ url: arguments[0], token: "bob" });
+        window.bob = new rollcall.RollcallClient({ url: arguments[0], token: "bob Bob" });
         bob.connect();
         window.typing = bob.typingInput("c42");
         setInterval(() => typing.keepTyping(), 500);
@@ -66,7 +66,7 @@ def test_c6_the_plain_page_of_the_docs(driver, site, worker):
         document.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
     """, edge)
     run(page, sample("clients.md", PLAIN).replace("wss://chat.example/v1/connect", edge))
-    shown = ["Someone is typing…", "Active now", "green", ""]
+    shown = ["Bob is typing…", "Active now", "green", ""]
     eventually("all is shown", lambda: [*(text(page, f"#{each}") for each in ("line", "lastSeen")),
                                         page.run("return light.className"), text(page, "#banner")] == shown)
     page.run("field.value = 'x'; field.dispatchEvent(new Event('input'))")
@@ -84,14 +84,14 @@ def test_c6_the_react_app_of_the_docs(driver, site, worker, tmp_path):
     edge = worker().edge
     page.run("""
         window.listeners = [];
-        const user = (uid) => ({ uid, getIdToken: async () => uid });
+        const user = (uid) => ({ uid, getIdToken: async () => `${uid} ${uid[0].toUpperCase()}${uid.slice(1)}` });
         window.auth = {
           onAuthStateChanged: (listener) => { listeners.push(listener); return () => {}; },
           signOut: () => listeners.at(-1)(null), signIn: (uid) => listeners.at(-1)(user(uid)),
         };
         window.sent = [];
         window.sendMessage = (message) => sent.push(message);
-        window.bob = new rollcall.RollcallClient({ url: arguments[0], token: "bob" });
+        window.bob = new rollcall.RollcallClient({ url: arguments[0], token: "bob Bob" });
         bob.connect();
         window.field = bob.typingInput("c42");
         window.alice = [];
@@ -105,8 +105,8 @@ def test_c6_the_react_app_of_the_docs(driver, site, worker, tmp_path):
     page.run("auth.signIn('alice')")
     eventually("bob is seen", lambda: "Active now" in text(page, "#root"))
     page.run("field.edited('x')")
-    eventually("he types", lambda: "Someone is typing…" in text(page, "#root"))
-    assert page.run("return document.querySelector('[aria-live]').textContent") == "Someone is typing"
+    eventually("he types", lambda: "Bob is typing…" in text(page, "#root"))
+    assert page.run("return document.querySelector('[aria-live]').textContent") == "Bob is typing"
     page.run("""
         const input = document.querySelector('input');
         Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, 'Hi');

@@ -105,7 +105,7 @@ def test_t6_nobody_sees_typing_outlive_the_message(page, workers, redis, room):
 
 
 def test_c6_ten_lines_from_import_to_text_on_the_screen(page, workers, room):
-    other = Person(page, "other", workers[1].edge, room.bob, room, **QUICK)
+    other = Person(page, "other", workers[1].edge, room.bob, room, token=f"{room.bob} Bob", **QUICK)
     page.run(
         """
         const [url, conversation, user] = arguments;
@@ -123,7 +123,7 @@ def test_c6_ten_lines_from_import_to_text_on_the_screen(page, workers, room):
         document.body.append(script);
         """, workers[0].edge, room.name, room.alice)
     other.run("input.edited('x')")
-    page.until("the line is shown", "line.textContent === 'Someone is typing…'")
+    page.until("the line is shown", "line.textContent === 'Bob is typing…'")
     page.driver.find_element("id", "field").send_keys("Hello")
     other.sees("typing", "value.count === 1")
 

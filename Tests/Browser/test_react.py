@@ -15,7 +15,7 @@ def app(driver, site, worker):
     page.worker = worker()
     page.run("start({ url: arguments[0], token: 'alice', staleAfter: 500 })", page.worker.edge)
     page.run(
-        "window.bob = new rollcall.RollcallClient({ url: arguments[0], token: 'bob' }); bob.connect()", page.worker.edge)
+        "window.bob = new rollcall.RollcallClient({ url: arguments[0], token: 'bob Bob' }); bob.connect()", page.worker.edge)
     yield page
     page.run("stop(); bob.close()")
     assert page.run("return mistakes") == []
@@ -32,8 +32,8 @@ def test_c6_hooks_show_sentences_that_follow(app):
     assert app.run("return [bob.deviceState, document.querySelector('#bob').className, document.querySelector('#bob').title]") \
         == ["active", "green", "Online"]
     app.run("window.field = bob.typingInput('react0'); field.edited('x')")
-    eventually("bob types", lambda: text(app, "#typing") == "Someone is typing…")
-    assert [text(app, "#announced"), text(app, "#react0"), text(app, "#react1")] == ["Someone is typing", "Someone is typing…", ""]
+    eventually("bob types", lambda: text(app, "#typing") == "Bob is typing…")
+    assert [text(app, "#announced"), text(app, "#react0"), text(app, "#react1")] == ["Bob is typing", "Bob is typing…", ""]
     app.run("field.send()")
     eventually("no more", lambda: [text(app, "#typing"), text(app, "#announced")] == ["", ""])
     app.run("window.seen = []; bob.typing('react0').subscribe(({ count }) => seen.push(count)); input.edited('x')")
@@ -48,18 +48,18 @@ def test_c6_two_hundred_rows_render_together_and_leave_nothing(app):
     eventually("it is connected", lambda: text(app, "#connection") == "true")
     app.run("""
         window.friends = [0, 1, 2].map((number) => new rollcall.RollcallClient({
-          url: arguments[0], token: `friend${number}` }));
+          url: arguments[0], token: `friend${number} Friend ${number}` }));
         for (const friend of friends) friend.connect();
     """, app.worker.edge)
     eventually("they are here", lambda: [text(app, f"#react{row}") for row in (0, 1, 2, 199)] == ["Active now"] * 3 + [""])
     renders = app.run("return rendered.rows")
     app.run("window.field = friends[0].typingInput('react7'); window.timer = setInterval(() => field.keepTyping(), 500)")
-    eventually("one types", lambda: text(app, "#react7") == "Someone is typing…")
+    eventually("one types", lambda: text(app, "#react7") == "Friend 0 is typing…")
     # Strict mode renders twice, and only the row that changed.
     assert app.run("return rendered.rows") - renders <= 4
     app.run("setView({ rows: 100, chat: null })")
     app.run("setView({ rows: 150, chat: null })")
-    eventually("what stays is still shown", lambda: text(app, "#react7") == "Someone is typing…" and text(app, "#react149") == "")
+    eventually("what stays is still shown", lambda: text(app, "#react7") == "Friend 0 is typing…" and text(app, "#react149") == "")
     app.run("clearInterval(timer); for (const friend of friends) friend.close(); setView({ rows: 0, chat: null })")
 
 

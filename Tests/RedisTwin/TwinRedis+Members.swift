@@ -31,9 +31,9 @@ extension TwinRedis {
     public mutating func removeMember(_ user: UserID, of conversation: ConversationID) {
         guard memberNames[conversation] != nil else { return }
         memberNames[conversation]?[user] = nil
-        if let devices = typingDevices[TypingUser(conversation: conversation, user: user)]?.read(at: time) {
+        if let typing = typingUsers[TypingUser(conversation: conversation, user: user)]?.read(at: time) {
             var set = typingSet(conversation)
-            for device in devices { set[TypingDevice(user: user, device: device)] = nil }
+            for device in typing.devices { set[TypingDevice(user: user, device: device.id)] = nil }
             change(typingSet: conversation, to: set)
             endTyping(of: user, in: conversation)
         }

@@ -15,7 +15,7 @@ extension TwinRedis {
         let version = max(record.version + 1, time.milliseconds)
         let presence = Presence(user: user, status: .offline, lastSeen: nil, updatedAt: time, version: version)
         published.append(.presence(PresenceChange(presence), devices: 0))
-        knownReset[user] = nil
+        (knownReset[user], named[user]) = (nil, nil)
         if settings.appendsEvents {
             if record.asWritten.status != .offline { append(presence) }
             eraseEvents(of: user)

@@ -28,7 +28,8 @@ extension TwinRedis {
         let knowsIt = old?.session == write.name.session && old?.incarnation == write.incarnation
         store(
             device, as: write.name, seen: [seen(device, until: time), seen(old, before: write)].latest,
-            wentBack: write.isAfterOutage || write.began != nil && !knowsIt, reset: write.reset)
+            wentBack: write.isAfterOutage || write.began != nil && !knowsIt, reset: write.reset,
+            says: (write.profile, write.issued ?? began))
         return answer(.written, began: began, previous: old.flatMap { previous($0, takenOverBy: write) })
     }
 
@@ -169,11 +170,15 @@ extension TwinRedis {
     /// forgotten what others saw.
     mutating func store(
         _ device: DeviceRecord, as name: SessionName, seen: Timestamp?, wentBack: Bool = false, reset: Int64? = nil,
-        isSilent: Bool = false
+        isSilent: Bool = false, says: (profile: Profile, issued: Timestamp)? = nil
     ) {
         var record = stored(name.user)
+        if record.version == 0 { (knownReset[name.user], named[name.user]) = (nil, nil) }
+        if let says, !says.profile.isEmpty, says.issued >= named[name.user].map(notAhead) ?? says.issued {
+            record.profile = says.profile
+            named[name.user] = says.issued
+        }
         let was = record.asWritten.status
-        if record.version == 0 { knownReset[name.user] = nil }
         let seenBefore = record.lastSeen.map(notAhead)
         let seenNow = [seenBefore, seen].latest
         let isVisible =
@@ -222,7 +227,7 @@ extension PresenceRecord {
     package var asWritten: Presence {
         Presence(
             user: user, status: PresenceStatus(of: devices.values.compactMap(\.state)), lastSeen: lastSeen,
-            updatedAt: updatedAt, version: version)
+            updatedAt: updatedAt, version: version, profile: profile)
     }
 }
 

@@ -6,6 +6,10 @@ public import RollcallProtocol
 package struct TypingUser: Hashable, Sendable {
     package var conversation: ConversationID
     package var user: UserID
+
+    package init(conversation: ConversationID, user: UserID) {
+        (self.conversation, self.user) = (conversation, user)
+    }
 }
 
 /// A member of the sorted set `typing:{CONVERSATION}`: `USER DEVICE`.
@@ -19,10 +23,21 @@ package struct TypingDevice: Hashable, Comparable, Sendable {
     }
 }
 
-/// A value of the hash `kinds:{CONVERSATION}`.
-package struct TwinKind: Hashable, Sendable {
-    package var kind: TypingKind
-    package var ends: Timestamp
+/// The value of `typing:{CONVERSATION}:USER`.
+package struct TwinTyping: Hashable, Sendable {
+    package struct Device: Hashable, Sendable {
+        package var id: DeviceID
+        package var kind: TypingKind
+    }
+
+    package var devices: [Device] = []
+    package var name: ByteString?
+
+    /// As scripts write it.
+    package var text: String {
+        devices.map { "\($0.id)" + ($0.kind.word.map { "{\($0)}" } ?? "") }.joined(separator: " ")
+            + (name.map { "\t\($0)" } ?? "")
+    }
 }
 
 extension TwinRedis {
@@ -36,20 +51,15 @@ extension TwinRedis {
         // If two signals overtake each other, the later expiry counts, unless it was stored before the clock was set
         // back.
         let stored = set[member].flatMap { $0 > latestEnd ? nil : $0 }
-        var kind = signal.kind
-        if let stored, stored > ends || stored == ends && kind == .typing {
-            kind = self.kind(of: member, until: stored, in: signal.conversation)
-        }
+        let isOlder = stored.map { $0 > ends || $0 == ends && signal.kind == .typing } ?? false
         set[member] = max(stored ?? ends, ends)
         let last = time.advanced(by: settings.typingExpiry)
         typingSets[signal.conversation] = Expiring(value: set, expires: last)
-        if kind != .typing {
-            var all = kinds[signal.conversation]?.read(at: time) ?? [:]
-            all[member] = TwinKind(kind: kind, ends: max(stored ?? ends, ends))
-            kinds[signal.conversation] = Expiring(value: all, expires: last)
-        }
-        let others = otherDevices(than: signal)
-        tellTyping(signal, on: others + [signal.device], kind: others.isEmpty ? kind : nil)
+        var typing = typing(of: signal)
+        let before = typing.devices.firstIndex { $0.id == signal.device }.map { typing.devices.remove(at: $0) }
+        typing.devices.append(.init(id: signal.device, kind: isOlder ? before?.kind ?? signal.kind : signal.kind))
+        typing.name = typing.name ?? signal.name
+        tellTyping(signal, typing)
         return .typing
     }
 
@@ -60,13 +70,10 @@ extension TwinRedis {
         if let ends = set[member], ends > stop.expiry, ends <= latestEnd { return .late }
         set[member] = nil
         change(typingSet: stop.conversation, to: set)
-        if stop.kind != .typing, var all = kinds[stop.conversation]?.read(at: time) {
-            all[member] = nil
-            let expires = kinds[stop.conversation]?.expires
-            kinds[stop.conversation] = all.isEmpty ? nil : Expiring(value: all, expires: expires)
-        }
         tidy(stop.conversation)
-        tellTyping(stop, on: planted.contains(.stopIgnoresOtherDevices) ? [] : otherDevices(than: stop))
+        var typing = typing(of: stop)
+        typing.devices.removeAll { $0.id == stop.device || planted.contains(.stopIgnoresOtherDevices) }
+        tellTyping(stop, typing)
         return .stopped
     }
 
@@ -96,16 +103,12 @@ extension TwinRedis {
             last[member.user] = (member, end)
         }
         return last.sorted { $0.key < $1.key }.map { user, typing in
-            RoomSnapshot.Entry(
-                user: user, expiry: typing.end, name: displayName(of: user, in: conversation).map(ByteString.init),
-                kind: kind(of: typing.member, until: typing.end, in: conversation))
+            let stored = typingUsers[TypingUser(conversation: conversation, user: user)]?.read(at: time)
+            return RoomSnapshot.Entry(
+                user: user, expiry: typing.end,
+                name: displayName(of: user, in: conversation).map(ByteString.init) ?? stored?.name,
+                kind: stored?.devices.first { $0.id == typing.member.device }?.kind ?? .typing)
         }
-    }
-
-    /// What a device does until this moment. What is stored with another end is of an earlier signal.
-    package func kind(of member: TypingDevice, until end: Timestamp, in conversation: ConversationID) -> TypingKind {
-        let stored = kinds[conversation]?.read(at: time)?[member]
-        return stored?.ends == end ? stored?.kind ?? .typing : .typing
     }
 }
 
@@ -125,35 +128,29 @@ extension TwinRedis {
 
     /// Ends the user's typing, and publishes that.
     mutating func endTyping(of user: UserID, in conversation: ConversationID) {
-        typingDevices[TypingUser(conversation: conversation, user: user)] = nil
+        typingUsers[TypingUser(conversation: conversation, user: user)] = nil
         let change = TypingChange(user: user, typing: false, expiresIn: nil, at: time)
         published.append(.typing(change, in: conversation))
     }
 
-    /// The user's other devices that the string names.
-    private func otherDevices(than signal: TypingSignal) -> [DeviceID] {
-        let key = TypingUser(conversation: signal.conversation, user: signal.user)
-        return (typingDevices[key]?.read(at: time) ?? []).filter { $0 != signal.device }
+    /// What the string says of the signal's user.
+    private func typing(of signal: TypingSignal) -> TwinTyping {
+        typingUsers[TypingUser(conversation: signal.conversation, user: signal.user)]?.read(at: time) ?? TwinTyping()
     }
 
-    /// Stores which of these devices still type, and publishes the user's resulting state.
-    ///
-    /// - Parameter kind: if it is known without a look at what is stored.
-    private mutating func tellTyping(_ signal: TypingSignal, on devices: [DeviceID], kind: TypingKind? = nil) {
+    /// Stores on which of these devices the user still types, and publishes the result.
+    private mutating func tellTyping(_ signal: TypingSignal, _ typing: TwinTyping) {
         let (user, conversation) = (signal.user, signal.conversation)
         let set = typingSet(conversation)
-        let typing = devices.compactMap { device in
-            set[TypingDevice(user: user, device: device)].map { (device: device, ends: $0) }
-        }.filter { counts($0.ends) }.sorted { ($1.ends, $0.device) < ($0.ends, $1.device) }
-        guard let first = typing.first else { return endTyping(of: user, in: conversation) }
-        let last = first.ends
-        typingDevices[TypingUser(conversation: conversation, user: user)] = Expiring(
-            value: typing.map(\.device), expires: last)
+        let still = typing.devices.compactMap { device in
+            set[TypingDevice(user: user, device: device.id)].map { (device: device, ends: $0) }
+        }.filter { counts($0.ends) }.sorted { ($1.ends, $0.device.id) < ($0.ends, $1.device.id) }
+        guard let first = still.first else { return endTyping(of: user, in: conversation) }
+        typingUsers[TypingUser(conversation: conversation, user: user)] = Expiring(
+            value: TwinTyping(devices: still.map(\.device), name: typing.name), expires: first.ends)
         let change = TypingChange(
-            user: user, typing: true, expiresIn: last.since(time).milliseconds, at: time,
-            name: displayName(of: user, in: conversation).map(ByteString.init),
-            kind: kind
-                ?? self.kind(of: TypingDevice(user: user, device: first.device), until: last, in: conversation))
+            user: user, typing: true, expiresIn: first.ends.since(time).milliseconds, at: time,
+            name: displayName(of: user, in: conversation).map(ByteString.init) ?? typing.name, kind: first.device.kind)
         published.append(.typing(change, in: conversation))
     }
 

@@ -41,16 +41,16 @@ public struct TwinRedis: Hashable, Sendable {
 
     /// The field `reset` of `presence:{USER}`, of records that have it.
     package internal(set) var knownReset: [UserID: Int64] = [:]
+    /// The field `named` of `presence:{USER}`.
+    package internal(set) var named: [UserID: Timestamp] = [:]
     /// `presence:{USER}`.
     package internal(set) var presences: [UserID: Expiring<PresenceRecord>] = [:]
     /// `revoked:{USER}`.
     package internal(set) var revocations: [UserID: Expiring<Timestamp>] = [:]
-    /// `typing:{CONVERSATION}:USER`: the devices on which the user types; the one that expires last is first.
-    package internal(set) var typingDevices: [TypingUser: Expiring<[DeviceID]>] = [:]
+    /// `typing:{CONVERSATION}:USER`: where the user types, the device that expires last first, and as who.
+    package internal(set) var typingUsers: [TypingUser: Expiring<TwinTyping>] = [:]
     /// `typing:{CONVERSATION}`: when each device's typing expires.
     package internal(set) var typingSets: [ConversationID: Expiring<[TypingDevice: Timestamp]>] = [:]
-    /// `kinds:{CONVERSATION}`: what a device does other than typing, until when.
-    package internal(set) var kinds: [ConversationID: Expiring<[TypingDevice: TwinKind]>] = [:]
     /// `members:{CONVERSATION}`: the display names, if the conversation is managed.
     package internal(set) var memberNames: [ConversationID: [UserID: String]] = [:]
     /// `{workers}`: the end of each lease.
@@ -83,9 +83,8 @@ public struct TwinRedis: Hashable, Sendable {
     private mutating func dropExpired() {
         presences = presences.filter { $0.value.read(at: time) != nil }
         revocations = revocations.filter { $0.value.read(at: time) != nil }
-        typingDevices = typingDevices.filter { $0.value.read(at: time) != nil }
+        typingUsers = typingUsers.filter { $0.value.read(at: time) != nil }
         typingSets = typingSets.filter { $0.value.read(at: time) != nil }
-        kinds = kinds.filter { $0.value.read(at: time) != nil }
         sweepers = sweepers.filter { $0.value.read(at: time) != nil }
     }
 

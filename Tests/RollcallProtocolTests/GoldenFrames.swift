@@ -67,11 +67,11 @@ enum Golden {
         ),
         (
             #"{"type":"presence","users":[{"last_seen":1753600000000,"status":"away","updated_at":1753600000001,"#
-                + #""user":"bob","version":1753600000002}]}"#,
+                + #""user":"bob","version":1753600000002,"name":"Bob"}]}"#,
             .presence([
                 Presence(
                     user: user("bob"), status: .away, lastSeen: time(1_753_600_000_000),
-                    updatedAt: time(1_753_600_000_001), version: 1_753_600_000_002)
+                    updatedAt: time(1_753_600_000_001), version: 1_753_600_000_002, profile: Profile(name: "Bob"))
             ])
         ),
         (

@@ -22,6 +22,7 @@ struct RandomJSON {
     private static let presence: [(String, Kind)] = [
         ("user", .name), ("status", .word(["online", "away", "offline", "driving"])),
         ("last_seen", .nullable(.number)), ("updated_at", .nullable(.number)), ("version", .number),
+        ("name", .nullable(.text)),
     ]
     private static let people: [(String, Kind)] = [
         ("conversation", .name), ("count", .number),

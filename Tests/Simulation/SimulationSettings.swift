@@ -60,6 +60,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     /// After Redis has lost data, a missing record counts at once.
     case missingCounts = "missing-counts"
 
+    /// A fresh token does not change what the session says of its user.
+    case keepsFirstName = "keeps-first-name"
+
     /// The first seed that finds it.
     public var seed: UInt64 {
         switch self {
@@ -69,7 +72,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
             1
         case .removalWithoutRecheck, .forgetsTheRest, .tokenNeverExpires, .sendsAllAway: 2
         case .appendsWithoutWriting: 3
-        case .revocationSpares: 4
+        case .revocationSpares, .keepsFirstName: 4
         case .silentRefusal, .lingersForever: 7
         case .missingCounts: 24
         case .readBeforeSubscribing: 10
@@ -78,7 +81,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .keyedByString: 21
         case .futureTypingCounts: 117
         case .sweepsSilently: 238
-        case .neverResets: 269
+        case .neverResets: 349
         }
     }
 

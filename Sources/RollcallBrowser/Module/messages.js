@@ -111,8 +111,9 @@ const PARSERS = {
   error: ({ id, code, message, retry }) => ({ id, code, message, retry: retry === true }),
 };
 
-function parsePresence({ user, status, last_seen, updated_at, version }) {
+function parsePresence({ user, name, status, last_seen, updated_at, version }) {
   return {
+    ...typeof name === "string" && { name },
     user: requireString(user),
     // A status that this version does not know counts as offline.
     status: status === "online" || status === "away" ? status : "offline",

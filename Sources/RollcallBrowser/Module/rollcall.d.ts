@@ -34,8 +34,8 @@ export interface ClientOptions {
   typing?: TypingSettings;
   /**
    * Returns the app's name for a user, or null if the app has none. Then, and until the answer arrives, the name from
-   * the conversation's member list is shown; without one there, the first "is typing" waits for the answer, 100 ms at most. Called once for each user who is shown; the answer is shown whenever it
-   * comes. What it throws is reported with `reportError` (in Node.js: `console.error`), and counts as none. See
+   * the conversation's member list or the user's sign-in is shown; without either, the first "is typing" waits for the answer,
+   * 100 ms at most. Called once for each user who is shown; the answer is shown whenever it comes. What it throws is reported with `reportError` (in Node.js: `console.error`), and counts as none. See
    * `namesChanged`.
    */
   names?: (user: string) => string | null | undefined | Promise<string | null | undefined>;
@@ -272,6 +272,8 @@ export interface Presence {
   lastSeen: number | null;
   updatedAt: number | null;
   version: number;
+  /** The user's name, as their sign-in knows it. Absent if it says none, or for a user who was never seen. */
+  name?: string;
 }
 
 /** How a presence is shown: empty, and without dot, while it is unknown or the connection has been down for long. */
@@ -307,6 +309,7 @@ export type TypingKind = "typing" | "recording" | "uploading" | "thinking";
 
 export interface Typist {
   user: string;
+  /** As that of a member. */
   name?: string;
   /** What the user does. A kind that this version does not know counts as typing. */
   kind: TypingKind;
@@ -328,7 +331,7 @@ export interface Members {
 
 export interface Member {
   user: string;
-  /** The app's name for the user, or else the name from the conversation's member list. */
+  /** The app's name for the user, or else the name from the conversation's member list, or from the user's sign-in. */
   name?: string;
   /** Absent while unknown. */
   presence?: Presence;

@@ -121,7 +121,9 @@ export class Room {
     const { people, count } = this.#list;
     const members = people.map((person) => {
       const presence = this.#engine.people.latest(person.user);
-      return { ...this.#named(person), ...presence && { presence } };
+      // An entry without a name says none.
+      const name = person.name || presence?.name;
+      return { ...this.#named(name ? { ...person, name } : { user: person.user }), ...presence && { presence } };
     });
     this.#isComplete ||= members.every(({ presence }) => presence);
     if (!this.#isComplete) return;

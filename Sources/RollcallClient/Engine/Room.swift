@@ -129,9 +129,11 @@ final class Room {
     func showMembers() {
         guard let list else { return }
         let people = list.users.map {
-            Member(
-                user: $0.user, name: engine.names.name(of: $0.user) ?? $0.name?.string,
-                presence: engine.people.latest(of: $0.user))
+            let presence = engine.people.latest(of: $0.user)
+            // An entry without a name says none.
+            let listed = $0.name.flatMap { $0.string.isEmpty ? nil : $0.string }
+            return Member(
+                user: $0.user, name: engine.names.name(of: $0.user) ?? listed ?? presence?.name, presence: presence)
         }
         isComplete = isComplete || people.allSatisfy { $0.presence != nil }
         guard isComplete else { return }

@@ -58,13 +58,13 @@ public struct Proof: Hashable, Sendable {
     public var lifetime: Duration?
     /// When it was issued, which decides whether a revocation applies; `nil` if none can apply.
     public var issued: Timestamp?
-    /// Which conversations without members it opens; `nil` if it does not say it.
-    public var right: JoinRight?
+    /// What it says besides.
+    public var grant: Grant
 
     public init(
-        user: UserID, device: DeviceID, lifetime: Duration? = nil, issued: Timestamp? = nil, right: JoinRight? = nil
+        user: UserID, device: DeviceID, lifetime: Duration? = nil, issued: Timestamp? = nil, grant: Grant = Grant()
     ) {
-        (self.user, self.device, self.lifetime, self.issued, self.right) = (user, device, lifetime, issued, right)
+        (self.user, self.device, self.lifetime, self.issued, self.grant) = (user, device, lifetime, issued, grant)
     }
 }
 

@@ -68,13 +68,16 @@ public struct DeviceRecorder: Hashable, Sendable {
     private var trace = Trace.nothing
     /// When the session's token was issued; `nil` if the session needs none.
     private var issued: Timestamp?
+    /// What the session's token says of the user.
+    private(set) var profile: Profile
     /// Until when other workers may have shown the device as present, not knowing that its connection was lost.
     private var reckoned: Timestamp?
 
-    public init(name: SessionName, opened: Instant, issued: Timestamp? = nil) {
+    public init(name: SessionName, opened: Instant, issued: Timestamp? = nil, profile: Profile = Profile()) {
         self.name = name
         self.opened = opened
         self.issued = issued
+        self.profile = profile
     }
 
     /// Whether no revocation can end the session.
@@ -109,6 +112,20 @@ public struct DeviceRecorder: Hashable, Sendable {
         }
         return sequence
     }
+
+    /// Records what a fresh token says of the user; one that says nothing changes nothing.
+    ///
+    /// - Returns: the number of the decision.
+    mutating func decided(profile: Profile) -> Int64 {
+        if profile != self.profile, !profile.isEmpty {
+            self.profile = profile
+            if sequence > 0, saysWho { sequence += 1 }
+        }
+        return sequence
+    }
+
+    /// Only a device that is seen says who uses it.
+    private var saysWho: Bool { state == .active || state == .idle }
 
     /// Decides that the device is gone. The decision includes until when the user was present, which may be long before
     /// it is written.
@@ -207,11 +224,12 @@ public struct DeviceRecorder: Hashable, Sendable {
         }
         underWay = .writing(sequence: sequence, issued: issued)
         let age = now - opened
-        return .write(
-            DeviceWrite(
-                name: name, state: state, incarnation: incarnation, began: began, age: age,
-                opened: time.advanced(by: .zero - age), sequence: sequence, lost: lost.map { max($0, reckoned ?? $0) },
-                until: began == nil ? min(until, time.advanced(by: firstWriteLife)) : until, issued: issued))
+        var write = DeviceWrite(
+            name: name, state: state, incarnation: incarnation, began: began, age: age,
+            opened: time.advanced(by: .zero - age), sequence: sequence, lost: lost.map { max($0, reckoned ?? $0) },
+            until: began == nil ? min(until, time.advanced(by: firstWriteLife)) : until, issued: issued)
+        if saysWho { write.profile = profile }
+        return .write(write)
     }
 
     public mutating func listed(under incarnation: Incarnation) {

@@ -18,7 +18,8 @@ extension Shard {
             let proof = try peer.prove(hello.token, device: hello.device)
             accept(proof, for: session, at: now)
             let name = SessionName(user: proof.user, device: proof.device, session: sessions.newID())
-            let recorder = DeviceRecorder(name: name, opened: session.connected, issued: proof.issued)
+            let recorder = DeviceRecorder(
+                name: name, opened: session.connected, issued: proof.issued, profile: proof.grant.profile)
             welcome(session, recorder, hello: hello, id: id, at: now)
         } catch {
             end(session, error.end, at: now)
@@ -36,11 +37,12 @@ extension Shard {
             }
             // An older token does not shorten the lifetime, and must not extend it if it is revoked. Nor does it open
             // what a later one has closed.
+            session.recorder?.refreshed(issued: proof.issued)
             if !recorder.isOlder(proof.issued) {
                 accept(proof, for: session, at: now)
                 rightNarrowed(of: session, user: proof.user)
+                profileChanged(to: proof.grant.profile, of: session, at: now)
             }
-            session.recorder?.refreshed(issued: proof.issued)
             acknowledge(id, to: session)
         } catch {
             guard !error.endsWelcomed else { return end(session, error.end, at: now) }
@@ -52,7 +54,7 @@ extension Shard {
 
     private func accept(_ proof: Proof, for session: Session, at now: Instant) {
         let expires = proof.lifetime.map { now + $0 }
-        session.accepted(proof.right ?? settings.join, until: expires)
+        session.accepted(proof.grant.join ?? settings.join, until: expires)
         if let expires { timers.remind(.session(session), at: expires) }
     }
 

@@ -145,11 +145,24 @@ extension Shard {
         if state == .background { stopTypingEverywhere(session, at: now) }
         let before = session.recorder?.sequence
         guard let sequence = session.recorder?.decided(state: state) else { return }
+        decided(sequence, after: before, session, at: now)
+        if let id { acknowledge(id, onceWritten: sequence, to: session) }
+        advance(session, at: now)
+    }
+
+    /// A fresh token says something else of the user.
+    func profileChanged(to profile: Profile, of session: Session, at now: Instant) {
+        let before = session.recorder?.sequence
+        guard let sequence = session.recorder?.decided(profile: profile) else { return }
+        decided(sequence, after: before, session, at: now)
+        advance(session, at: now)
+    }
+
+    /// A decision that others see is written at its pace.
+    private func decided(_ sequence: Int64, after before: Int64?, _ session: Session, at now: Instant) {
         if sequence != before, let next = session.stateChanged(every: settings.presenceCoalesce, at: now) {
             timers.remind(.state(session), at: next)
         }
-        if let id { acknowledge(id, onceWritten: sequence, to: session) }
-        advance(session, at: now)
     }
 
     /// Writes a deferred change of a device's state.

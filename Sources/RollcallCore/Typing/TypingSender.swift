@@ -12,7 +12,7 @@ public struct TypingSender: Hashable, Sendable {
         /// Send to Redis now, with this expiry.
         case signal(expiry: Timestamp, TypingKind = .typing)
         /// End the typing that was signalled until this expiry.
-        case stop(expiry: Timestamp, TypingKind = .typing)
+        case stop(expiry: Timestamp)
     }
 
     private let expiry: Duration
@@ -55,7 +55,7 @@ public struct TypingSender: Hashable, Sendable {
         deferred = nil
         end = nil
         defer { sent = nil }
-        return sent.map { .stop(expiry: $0, kind) }
+        return sent.map { .stop(expiry: $0) }
     }
 
     /// Handles that the user's typing does not count, because the user is not a member or has left. The throttle stays.

@@ -138,16 +138,15 @@ extension Shard {
         switch decision {
         case .signal(let expiry, let kind):
             let signal = TypingSignal(
-                user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind)
+                user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind,
+                name: session.recorder?.profile.name)
             store.signalTyping(signal, isOpen: session.right.opens(conversation)) { [self] reply in
                 after { shard, _ in
                     shard.typingSignalled(reply, signal, for: session, id: id, isAwaited: isAwaited)
                 }
             }
-        case .stop(let expiry, let kind):
-            let stop = TypingSignal(
-                user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind)
-            send(stop: stop)
+        case .stop(let expiry):
+            send(stop: TypingSignal(user: name.user, device: name.device, conversation: conversation, expiry: expiry))
         }
     }
 

@@ -75,6 +75,24 @@ extension JSONValue {
         }
     }
 
+    /// Reads a text whose name is not known to the program: the field with this name or, if there is none, inside objects along the
+    /// words of the name between its dots.
+    ///
+    /// - Returns: `nil` if there is no text.
+    package func text(at path: ByteString) -> ByteString? {
+        guard first == UInt8(ascii: "{") else { return nil }
+        var (whole, inner) = (ByteString?.none, ByteString?.none)
+        try? forEachField { name, value in
+            if name == path {
+                whole = whole ?? (try? value.text())
+            } else if path.utf8.starts(with: name.utf8), path.utf8.dropFirst(name.utf8.count).first == UInt8(ascii: ".")
+            {
+                inner = inner ?? value.text(at: ByteString(decoding: path.utf8.dropFirst(name.utf8.count + 1)))
+            }
+        }
+        return whole ?? inner
+    }
+
     /// Whether an object has a field, of whatever value.
     package func has(_ name: StaticString) throws(UnexpectedJSON) -> Bool { try value(of: name) != nil }
 

@@ -151,7 +151,7 @@ public enum TypingKind: String, Hashable, Sendable, CaseIterable {
 /// A user who is typing.
 public struct Typist: Hashable, Sendable, Codable {
     public var user: UserID
-    /// The user's name in the conversation's member list, if known.
+    /// The user's name in the conversation's member list, or that of their sign-in; `nil` if neither has one.
     public var name: String?
     public var kind: TypingKind
 

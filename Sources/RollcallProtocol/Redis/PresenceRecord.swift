@@ -13,6 +13,8 @@ public struct PresenceRecord: Hashable, Sendable {
     /// The version that observers are shown of a user who was never seen, whether or not there is a record: the time of
     /// the read less one millisecond, as for a record that does not exist.
     package var absentVersion: Int64?
+    /// What the newest token says of the user.
+    public var profile = Profile()
 
     public init(
         user: UserID, devices: [DeviceID: DeviceRecord], lastSeen: Timestamp?, updatedAt: Timestamp?, version: Int64
@@ -40,7 +42,7 @@ public struct PresenceRecord: Hashable, Sendable {
             }
         }
         var presence = Presence(
-            user: user, status: status, lastSeen: lastSeen, updatedAt: updatedAt, version: version)
+            user: user, status: status, lastSeen: lastSeen, updatedAt: updatedAt, version: version, profile: profile)
         presence.hideTimeIfNeverSeen()
         if presence.isNeverSeen, let absentVersion { presence.version = absentVersion }
         return presence
@@ -65,7 +67,7 @@ public struct PresenceRecord: Hashable, Sendable {
 extension Presence {
     /// A user who was never seen has no time, whether or not there is a record.
     package mutating func hideTimeIfNeverSeen() {
-        if isNeverSeen { updatedAt = nil }
+        if isNeverSeen { (updatedAt, profile) = (nil, Profile()) }
     }
 }
 
@@ -114,6 +116,8 @@ extension PresenceRecord {
             version = Int64(decimal: value) ?? version
         } else if field.holds(Self.mark, at: 0) {
             addDevice(UnsafeRawBufferPointer(rebasing: field[Self.mark.utf8CodeUnitCount...]), value, counting: living)
+        } else {
+            _ = profile.read(field, value)
         }
     }
 

@@ -45,6 +45,8 @@ public struct DeviceWrite: Hashable, Sendable {
     /// When the session's token was issued. If the user's tokens were revoked since then, the write has no effect,
     /// unless it is a removal. `nil` for a session to which no revocation applies.
     public var issued: Timestamp?
+    /// What the session's token says of the user. Stored unless a later token has said something.
+    public var profile = Profile()
     /// ``LeaseSnapshot/reset``: a user who is there and whose record has another is told again.
     public var reset: Int64 = 0
     /// Whether Redis may have returned to older data, so that observers may have seen of the user what it has forgotten. They
@@ -123,13 +125,17 @@ public struct TypingSignal: Hashable, Sendable {
     public var conversation: ConversationID
     /// When the typing ends, in Redis time. A stop has the expiry of the signal that it ends.
     public var expiry: Timestamp
-    /// A stop has the kind of the signal that it ends.
+    /// Of no meaning for a stop, as the name.
     public var kind: TypingKind
+    /// What the typist's token says of their name. Stored unless the typing began with another.
+    public var name: ByteString?
 
     public init(
-        user: UserID, device: DeviceID, conversation: ConversationID, expiry: Timestamp, kind: TypingKind = .typing
+        user: UserID, device: DeviceID, conversation: ConversationID, expiry: Timestamp, kind: TypingKind = .typing,
+        name: ByteString? = nil
     ) {
         self.kind = kind
+        self.name = name
         self.user = user
         self.device = device
         self.conversation = conversation
@@ -217,7 +223,7 @@ public struct RoomSnapshot: Hashable, Sendable {
         public var user: UserID
         /// When the last of the user's devices stops typing, in Redis time.
         public var expiry: Timestamp
-        /// The user's name in the conversation's member list.
+        /// The user's name in the conversation's member list, or that of their token.
         public var name: ByteString?
         /// Of the device that types longest.
         public var kind: TypingKind

@@ -12,7 +12,8 @@
 --          not make the session younger, 13 when its token was issued (empty: it needs none),
 --          14 the time by the clock of the worker's host, 15 1 while the worker waits for all to write again what Redis
 --          may have lost in an outage,
---          16 how many events to keep, 17 when the last reset was, as the worker's lease knows it
+--          16 how many events to keep, 17 when the last reset was, as the worker's lease knows it,
+--          18… what the session's token says of the user: fields of PROFILE, each with its text
 -- Reply    { code, TIME, MS, version, incarnation and session (MS-RANDOM) that were replaced }
 --          written: changed and published · done: the same decision was written before
 --          late: a later decision of the session was written before
@@ -91,6 +92,7 @@ if old then
   end
 end
 
+take_profile(record, issued or began, ARGV, 18)
 local version = write_record(record, user, name, device, tells(old) or went_back, last_seen, retention,
   { stream = KEYS[3], keep = ARGV[16], reset = tonumber(ARGV[17]) })
 return { 'written', now, began, version, previous_incarnation, previous_session }

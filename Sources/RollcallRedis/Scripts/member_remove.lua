@@ -11,9 +11,9 @@ local user = ARGV[1]
 if redis.call('HEXISTS', KEYS[3], '{managed}') == 0 then return { 0, now } end
 redis.call('HDEL', KEYS[3], user)
 
-local devices = redis.call('GET', KEYS[1])
-if devices then
-  for device in string.gmatch(devices, '[^ ]+') do redis.call('ZREM', KEYS[2], user .. ' ' .. device) end
+local typing = redis.call('GET', KEYS[1])
+if typing then
+  for _, device in ipairs(read_typing(typing)) do redis.call('ZREM', KEYS[2], user .. ' ' .. device.name) end
   redis.call('DEL', KEYS[1])
   tell_stopped(user)
 end

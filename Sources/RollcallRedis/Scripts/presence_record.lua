@@ -2,6 +2,7 @@
 -- (KEYS[1]). Fields not named here, and words after a device's sixth, belong to other versions and are kept.
 
 local GONE_KEPT = 600000 -- how long a device that is gone still counts for the order of sessions, in milliseconds
+local PROFILE = { 'name' } -- what tokens say of their user: `Profile.fields` has the same names
 local GONE_MOST = 32 -- of how many at most: every device makes each read and write of its user dearer
 
 -- Parses STATE INCARNATION SESSION SEQ SINCE LOST and any further words; returns nil for other texts. Only the start of
@@ -28,7 +29,7 @@ end
 
 -- Returns what is stored of the user. An absent record has no devices, was never seen, and has version 0.
 local function read_record()
-  local record = { devices = {}, status = 'offline', last_seen = 0, version = 0, reset = 0 }
+  local record = { devices = {}, status = 'offline', last_seen = 0, version = 0, reset = 0, named = 0, profile = {}, says = {} }
   local fields = redis.call('HGETALL', KEYS[1])
   for i = 1, #fields, 2 do
     local device = string.match(fields[i], '^device:(.+)$')
@@ -42,6 +43,12 @@ local function read_record()
       record.reset = number(fields[i + 1])
     elseif fields[i] == 'status' then
       record.status = fields[i + 1]
+    elseif fields[i] == 'named' then
+      record.named = number(fields[i + 1])
+    else
+      for _, field in ipairs(PROFILE) do
+        if fields[i] == field then record.profile[field] = fields[i + 1] end
+      end
     end
   end
   return record
@@ -89,11 +96,30 @@ local function drop_the_long_gone(devices, written)
   end
 end
 
+-- Takes over what a token says of its user, issued at this moment (without a token: when the session began): pairs of fields
+-- and texts from this index on. What a later token has said stays.
+local function take_profile(record, issued, words, start)
+  if not words[start] or issued < not_ahead(record.named) then return end
+  for i = start, #words, 2 do
+    if record.profile[words[i]] ~= words[i + 1] or record.named ~= issued then
+      record.says[#record.says + 1], record.says[#record.says + 2] = words[i], words[i + 1]
+    end
+    record.profile[words[i]] = words[i + 1]
+  end
+  if #record.says > 0 then
+    record.says[#record.says + 1], record.says[#record.says + 2] = 'named', whole(issued)
+  end
+end
+
 -- Publishes the user's presence.
-local function tell(user, status, last_seen, version, count)
+local function tell(user, status, last_seen, version, count, profile)
+  local says = ''
+  for _, field in ipairs(PROFILE) do
+    if profile[field] then says = says .. ',"' .. field .. '":' .. cjson.encode(profile[field]) end
+  end
   redis.call('PUBLISH', KEYS[1], '{"user":' .. cjson.encode(user) .. ',"status":"' .. status .. '","last_seen":'
     .. last_seen .. ',"updated_at":' .. whole(now) .. ',"version":' .. whole(version) .. ',"devices":' .. count
-    .. ',"at":' .. whole(now) .. '}')
+    .. ',"at":' .. whole(now) .. says .. '}')
 end
 
 -- Writes the record of `user` after its device `name` changed to `device`, on which the user was last seen at
@@ -118,6 +144,7 @@ local function write_record(record, user, name, device, told, last_seen, retenti
   if events.stream and events.reset and record.reset ~= events.reset then
     rest[#rest + 1], rest[#rest + 2] = 'reset', whole(events.reset)
   end
+  for _, word in ipairs(record.says) do rest[#rest + 1] = word end
   redis.call('HSET', KEYS[1], 'status', status, 'updated_at', whole(now), 'version', whole(version),
     'device:' .. name, printed(device), unpack(rest))
   if status == 'offline' then
@@ -125,7 +152,7 @@ local function write_record(record, user, name, device, told, last_seen, retenti
   else
     redis.call('PERSIST', KEYS[1])
   end
-  tell(user, status, last_seen > 0 and whole(last_seen) or 'null', version, count)
+  tell(user, status, last_seen > 0 and whole(last_seen) or 'null', version, count, record.profile)
   local was, is = record.status ~= 'offline', status ~= 'offline'
   if events.stream and (was ~= is or is and events.reset and record.reset ~= events.reset) then
     append_status(events.stream, events.keep, user, status, version, last_seen)

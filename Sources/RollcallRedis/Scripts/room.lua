@@ -1,46 +1,52 @@
 -- Reads a conversation's current state: which users are members, the typists and the members. Writes nothing.
 --
--- KEYS     1 members:{CONVERSATION}, 2 typing:{CONVERSATION}, 3 kinds:{CONVERSATION}
+-- KEYS     1 members:{CONVERSATION}, 2 typing:{CONVERSATION}, 3 typing:{CONVERSATION}: without a user
 -- ARGV     1 1 to read the typists, 2 the most members to read, 3 typing.expiry in milliseconds, 4… users
 -- Reply    { TIME; managed, 0 or 1; for each user whether it is a member, 0 or 1;
---          for each typist USER DEVICE, the expiry, the user's name or null, and the kind or null; the fields and values of members,
---          only some if there are more than ARGV[2]; the number of members }
+--          for each typist USER DEVICE, the expiry, the user's name or null, and the kind or null; the fields and values of
+--          members, only some if there are more than ARGV[2]; the number of members }
 
 local BATCH = 1000 -- Lua passes no more than some thousand arguments
 
 local latest = latest_end(tonumber(ARGV[3]))
 local managed = redis.call('HEXISTS', KEYS[1], '{managed}') == 1
 
--- Returns the values of these fields from this index on, false for each that is not there. Of a foreign key, none is.
-local function fields_of(key, fields, start)
+-- Returns what `read` answers for these words from this index on, false for each that is not there.
+local function read_each(words, start, read)
   local values = {}
-  for first = start, #fields, BATCH do
-    local last = math.min(first + BATCH - 1, #fields)
-    local found = redis.pcall('HMGET', key, unpack(fields, first, last))
+  for first = start, #words, BATCH do
+    local last = math.min(first + BATCH - 1, #words)
+    local found = read(unpack(words, first, last))
     for i = 1, last - first + 1 do values[#values + 1] = found[i] or false end
   end
   return values
 end
 
+-- Of a foreign key, no field is there.
+local function names_of_members(...) return redis.pcall('HMGET', KEYS[1], ...) end
+local function strings(...) return redis.call('MGET', ...) end
+
 local function are_members()
-  local reply = fields_of(KEYS[1], ARGV, 4)
+  local reply = read_each(ARGV, 4, names_of_members)
   for i, name in ipairs(reply) do reply[i] = name and 1 or 0 end
   return reply
 end
 
 local function typists()
   local typing = redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. whole(now), whole(latest), 'WITHSCORES')
-  local users, devices, reply = {}, {}, {}
+  local users, keys, devices, reply = {}, {}, {}, {}
   for i = 1, #typing, 2 do
-    users[#users + 1] = string.match(typing[i], '^[^ ]+')
-    devices[#devices + 1] = typing[i]
+    local user, device = string.match(typing[i], '^([^ ]+) ?(.*)$')
+    users[#users + 1], keys[#keys + 1], devices[#devices + 1] = user, KEYS[3] .. user, device
   end
-  local kinds = #devices > 0 and fields_of(KEYS[3], devices, 1) or {}
-  for i, name in ipairs(fields_of(KEYS[1], users, 1)) do
-    -- A kind that was stored with another end is of an earlier signal.
-    local kind, ends = string.match(kinds[i] or '', '^(%a+) (%d+)$')
-    kind = ends == typing[2 * i] and kind or false
-    for _, word in ipairs({ typing[2 * i - 1], typing[2 * i], name, kind }) do reply[#reply + 1] = word end
+  local names = read_each(users, 1, names_of_members)
+  for i, text in ipairs(read_each(keys, 1, strings)) do
+    local words, says = split_typing(text or '')
+    local device = words ~= devices[i] and take(read_typing(words), devices[i])
+    local n = 4 * i
+    reply[n - 3], reply[n - 2] = typing[2 * i - 1], typing[2 * i]
+    reply[n - 1] = names[i] and names[i] ~= '' and names[i] or says or false
+    reply[n] = device and device.kind or false
   end
   return reply
 end

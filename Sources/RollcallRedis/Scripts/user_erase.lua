@@ -12,6 +12,6 @@ for _, device in pairs(record.devices) do
 end
 redis.call('DEL', KEYS[1])
 local version = math.max(record.version + 1, now)
-tell(ARGV[1], 'offline', 'null', version, 0)
+tell(ARGV[1], 'offline', 'null', version, 0, {})
 if KEYS[2] and record.status ~= 'offline' then append_status(KEYS[2], ARGV[2], ARGV[1], 'offline', version, 0) end
 return 1

@@ -15,7 +15,15 @@ extension Store {
             write.issued.map { .time($0) } ?? "",
             write.issued == nil ? "" : .time(.hostTime), write.isAfterOutage ? "1" : "",
         ]
-        if let kept = settings.keptEvents { arguments += [.integer(Int64(kept)), .integer(write.reset)] }
+        if let kept = settings.keptEvents {
+            arguments += [.integer(Int64(kept)), .integer(write.reset)]
+        } else if !write.profile.isEmpty {
+            arguments += ["", ""]
+        }
+        for field in Profile.fields {
+            guard let text = write.profile[keyPath: field.text] else { continue }
+            arguments += [.string("\(field.name)"), .string(text.string)]
+        }
         call(
             .deviceWrite, keys: keys(names.presence(write.name.user), names.revoked(write.name.user)),
             arguments: arguments,

@@ -11,7 +11,7 @@ extension Store {
             .typingSignal, keys: typingKeys(signal),
             arguments: [
                 .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
-                .milliseconds(settings.typingExpiry), isOpen ? "open" : "closed", .kind(signal),
+                .milliseconds(settings.typingExpiry), isOpen ? "open" : "closed", .kind(signal), .name(signal),
             ],
             reply: reply
         ) { $0.array?.first?.text.flatMap(TypingOutcome.init(word:)) }
@@ -24,7 +24,7 @@ extension Store {
             .typingStop, keys: typingKeys(signal),
             arguments: [
                 .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
-                .milliseconds(settings.typingExpiry), .kind(signal),
+                .milliseconds(settings.typingExpiry),
             ],
             reply: reply
         ) { $0.array?.first?.text.flatMap(TypingStopOutcome.init(word:)) }
@@ -39,7 +39,7 @@ extension Store {
             .typingServer, keys: typingKeys(signal),
             arguments: [
                 .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
-                .milliseconds(settings.typingExpiry), .string(step.rawValue), .kind(signal),
+                .milliseconds(settings.typingExpiry), .string(step.rawValue), .kind(signal), .name(signal),
             ],
             reply: reply
         ) { $0.array?.first?.text.flatMap(TypingOutcome.init(word:)) }
@@ -55,7 +55,8 @@ extension Store {
         reply: @escaping Reply<RoomSnapshot>
     ) {
         call(
-            .room, keys: [names.members(conversation), names.typing(conversation), names.kinds(conversation)],
+            .room,
+            keys: [names.members(conversation), names.typing(conversation), names.typingOfUsers(in: conversation)],
             arguments: [
                 withTyping ? 1 : 0, .integer(Int64(mostMembers)), .milliseconds(settings.typingExpiry),
             ] + users.map { .string($0.text) }, reply: reply
@@ -65,7 +66,7 @@ extension Store {
     private func typingKeys(_ signal: TypingSignal) -> [String] {
         [
             names.typing(signal.conversation, signal.user), names.typing(signal.conversation),
-            names.members(signal.conversation), names.kinds(signal.conversation),
+            names.members(signal.conversation),
         ]
     }
 }
@@ -73,6 +74,8 @@ extension Store {
 extension RedisCommand.Argument {
     /// Empty for typing, of which nothing more is stored.
     fileprivate static func kind(_ signal: TypingSignal) -> Self { .string(signal.kind.word ?? "") }
+    /// Empty for none.
+    fileprivate static func name(_ signal: TypingSignal) -> Self { .string(signal.name?.string ?? "") }
 }
 
 extension RoomSnapshot {

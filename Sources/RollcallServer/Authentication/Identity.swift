@@ -16,15 +16,15 @@ public struct Identity: Hashable, Sendable {
     public var expires: Date?
     /// When the proof was issued, for comparison with revocations; `nil` if no revocation applies to it.
     public var issued: Date?
-    /// Which conversations without members the proof opens; `nil` if it does not say it.
-    public var join: JoinRight?
+    /// What the proof says besides.
+    public var grant: Grant
 
-    public init(user: UserID, device: DeviceID, expires: Date?, issued: Date? = nil, join: JoinRight? = nil) {
+    public init(user: UserID, device: DeviceID, expires: Date?, issued: Date? = nil, grant: Grant = Grant()) {
         self.user = user
         self.device = device
         self.expires = expires
         self.issued = issued
-        self.join = join
+        self.grant = grant
     }
 
     package static func device(_ offered: DeviceID?) throws(AuthenticationError) -> DeviceID {

@@ -141,6 +141,8 @@ public struct WorkerConfiguration: Sendable {
         /// The maximum time between a token's `iat` and its `exp`. `nil` means `presence.retention` for a worker, since
         /// revocations are kept that long, and no maximum for a separate ``Authenticator``.
         public var maxLifetime: Duration?
+        /// The claim with the user's name for people, or a path of objects with dots (`user_metadata.full_name`); `nil` for none.
+        public var nameClaim: String? = "name"
         /// The contents of ``secretFile`` when the configuration was loaded.
         public var secret: Secret?
         /// The contents of ``previousSecretFile`` when the configuration was loaded.

@@ -18,6 +18,7 @@ package protocol LocalListener: AnyObject {
 package final class LocalConnection {
     /// The session's user, named by this process.
     private let user: UserID
+    private let profile: Profile
     private var session: Session?
 
     private let driver: ShardDriver
@@ -29,8 +30,12 @@ package final class LocalConnection {
     private var awaitsDrain = false
     private var isDeliveryDue = false
 
-    init(of user: UserID, to driver: ShardDriver, listener: any LocalListener, onEnd: @escaping () -> Void) {
+    init(
+        of user: UserID, _ profile: Profile, to driver: ShardDriver, listener: any LocalListener,
+        onEnd: @escaping () -> Void
+    ) {
         self.user = user
+        self.profile = profile
         self.driver = driver
         self.listener = listener
         self.onEnd = onEnd
@@ -58,7 +63,7 @@ package final class LocalConnection {
 extension LocalConnection: Peer {
     package func prove(_ token: ByteString, device: DeviceID?) throws(ProofRefusal) -> Proof {
         do throws(AuthenticationError) {
-            return Proof(user: user, device: try Identity.device(device))
+            return Proof(user: user, device: try Identity.device(device), grant: Grant(profile: profile))
         } catch {
             throw ProofRefusal(error.end, endsWelcomed: false)
         }

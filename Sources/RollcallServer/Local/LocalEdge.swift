@@ -30,7 +30,7 @@ package final class LocalEdge: Sendable {
     ///
     /// - Returns: `nil` if the node no longer accepts connections.
     package func connect(
-        _ user: UserID, on eventLoop: any EventLoop, listener: any LocalListener
+        _ user: UserID, _ profile: Profile, on eventLoop: any EventLoop, listener: any LocalListener
     ) -> LocalConnection? {
         let isOpen = state.withLockedValue {
             if $0.isOpen { $0.connections += 1 }
@@ -38,7 +38,7 @@ package final class LocalEdge: Sendable {
         }
         guard isOpen else { return nil }
         let driver = node.shard(on: eventLoop)
-        let connection = LocalConnection(of: user, to: driver, listener: listener) { [state] in
+        let connection = LocalConnection(of: user, profile, to: driver, listener: listener) { [state] in
             state.withLockedValue { $0.connections -= 1 }
         }
         connection.connect()

@@ -209,6 +209,7 @@ struct ServerTyping: Hashable, Sendable {
     /// Differs from one request to the next.
     let device: DeviceID
     let kind: TypingKind
+    var profile = Profile()
     let end: ContinuousClock.Instant
 }
 
@@ -217,11 +218,11 @@ extension Node {
     ///
     /// - Throws: ``ServerTypingRefusal``; ``Unavailable``.
     package func type(
-        _ user: UserID, in conversation: ConversationID, kind: TypingKind, for duration: Duration
+        _ user: UserID, as profile: Profile, in conversation: ConversationID, kind: TypingKind, for duration: Duration
     ) async throws {
         let place = ServerTyping.Place(user: user, conversation: conversation)
         let typing = ServerTyping(
-            device: .ofServer(mark: .random(in: 0...(.max))), kind: kind, end: .now + duration)
+            device: .ofServer(mark: .random(in: 0...(.max))), kind: kind, profile: profile, end: .now + duration)
         try serverTypings.withLockedValue { typings in
             guard typings[place] != nil || typings.count < ServerTyping.most else { throw ServerTypingRefusal.tooMany }
             typings[place] = typing
@@ -267,7 +268,8 @@ extension Node {
         let rest = min(settings.store.typingExpiry, typing.end - .now)
         let signal = TypingSignal(
             user: place.user, device: typing.device, conversation: place.conversation,
-            expiry: try await redisTime().advanced(by: rest), kind: typing.kind)
+            expiry: try await redisTime().advanced(by: rest), kind: typing.kind,
+            name: typing.profile.name)
         return try await ask { store, reply in store.serverTypes(signal, step, reply: reply) }
     }
 }

@@ -38,7 +38,9 @@ package protocol OperatorAccess: NodeAccess {
     /// Shows a user as typing for this long, in place of what a server has said of the user there before.
     ///
     /// - Throws: ``ServerTypingRefusal``; ``Unavailable``.
-    func type(_ user: UserID, in conversation: ConversationID, kind: TypingKind, for duration: Duration) async throws
+    func type(
+        _ user: UserID, as profile: Profile, in conversation: ConversationID, kind: TypingKind, for duration: Duration
+    ) async throws
 
     /// Ends whatever servers have said of a user's typing.
     func stopTyping(_ user: UserID, in conversation: ConversationID) async throws

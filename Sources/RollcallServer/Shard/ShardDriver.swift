@@ -231,7 +231,7 @@ extension Identity {
     fileprivate func proof(by clocks: TokenClocks) -> Proof {
         Proof(
             user: user, device: device, lifetime: expires.map { .seconds(min(clocks.seconds(until: $0), 1e9)) },
-            issued: issued.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }, right: join)
+            issued: issued.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }, grant: grant)
     }
 }
 

@@ -19,12 +19,13 @@ extension AdminRequestBody {
 
 /// How a user types on behalf of a server.
 struct AdminServerTyping: AdminRequestBody {
-    static let form = #"{"kind":"thinking","for":"30s"}"#
+    static let form = #"{"kind":"thinking","for":"30s","name":"Ada"}"#
     static let absent = "{}"
     static let longest = Duration.seconds(300)
 
     let kind: TypingKind
     let duration: Duration
+    let profile: Profile
 
     init(json: JSONValue) throws(UnexpectedJSON) {
         // Somebody writes this by hand: what devices send may be of a later version.
@@ -39,6 +40,8 @@ struct AdminServerTyping: AdminRequestBody {
             throw UnexpectedJSON("\"for\" is a duration of at most \(DurationText.text(Self.longest)), such as 30s")
         }
         self.duration = duration
+        let name: ByteString? = try json.optionalField("name")
+        profile = Profile(name: name)
     }
 }
 

@@ -136,7 +136,8 @@ extension AdminRoutes {
     private func type(_ call: AdminCall) async throws -> Response {
         let typing = try await call.body(AdminServerTyping.self)
         do {
-            try await node.type(call.user(), in: call.conversation(), kind: typing.kind, for: typing.duration)
+            try await node.type(
+                call.user(), as: typing.profile, in: call.conversation(), kind: typing.kind, for: typing.duration)
         } catch let refusal as ServerTypingRefusal {
             switch refusal {
             case .notAMember:

@@ -148,7 +148,7 @@ struct WorkerRights: Sendable {
     private func keys(_ names: KeyNames) -> [String] {
         [
             names.typing(Self.conversation), names.typing(Self.conversation, Self.user),
-            names.kinds(Self.conversation), names.presence(Self.user), names.members(Self.conversation), names.workers,
+            names.presence(Self.user), names.members(Self.conversation), names.workers,
             names.worker(Self.incarnation),
             names.sessions(Self.incarnation), names.sweeper(Self.incarnation), names.revoked(Self.user),
         ] + (isOfCluster ? [] : [names.events, names.eventsState])
@@ -225,7 +225,7 @@ extension WorkerRights {
         ("get", []), ("set", ["", "PX", "1"]),
         ("hdel", [""]), ("hexists", [""]), ("hget", [""]), ("hgetall", []), ("hlen", []),
         ("hmget", [""]), ("hscan", ["0"]),
-        ("hset", ["", ""]), ("hsetnx", ["", ""]),
+        ("hset", ["", ""]), ("hsetnx", ["", ""]), ("mget", []),
         ("sadd", [""]), ("srandmember", ["1"]), ("srem", [""]),
         ("zadd", ["1", ""]), ("zrange", ["0", "-1"]), ("zrangebyscore", ["0", "1"]), ("zrem", [""]),
         ("zremrangebyscore", ["0", "1"]), ("zscore", [""]),

@@ -44,7 +44,7 @@ public struct Authenticator: Sendable, TokenVerifier {
         let rules = TokenRules(
             issuer: configuration.issuer.map(ByteString.init), audience: configuration.audience.map(ByteString.init),
             leeway: configuration.leeway,
-            maxLifetime: configuration.maxLifetime)
+            maxLifetime: configuration.maxLifetime, nameClaim: configuration.nameClaim.map(ByteString.init))
         mode = .signed(by: keeper, rules: rules)
     }
 
@@ -73,9 +73,11 @@ public struct Authenticator: Sendable, TokenVerifier {
     ) throws(AuthenticationError) -> Identity {
         switch mode {
         case .insecure:
-            Identity(user: try user(named: token), device: try Identity.device(device), expires: nil)
+            try unproven(token, device)
         case .signed(let keeper, let rules):
-            try rules.identity(try SignedToken(token).claims(signedBy: keeper.keys), device: device, clocks: clocks)
+            try rules.identity(
+                try SignedToken(token).claims(signedBy: keeper.keys, name: rules.nameClaim), device: device,
+                clocks: clocks)
         }
     }
 
@@ -94,11 +96,18 @@ public struct Authenticator: Sendable, TokenVerifier {
         }
     }
 
-    private func user(named token: ByteString) throws(AuthenticationError) -> UserID {
+    /// Reads `USER`, or `USER NAME`: no user's id has a space.
+    private func unproven(_ token: ByteString, _ device: DeviceID?) throws(AuthenticationError) -> Identity {
+        let words = token.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1, omittingEmptySubsequences: false)
+            .map { ByteString(decoding: $0) }
+        let profile = Profile(name: words.count > 1 ? words[1] : nil)
+        let user: UserID
         do {
-            return try UserID(token)
+            user = try UserID(words.first ?? "")
         } catch {
             throw AuthenticationError(.malformed, "the token must be the user's name: \(error)")
         }
+        return Identity(
+            user: user, device: try Identity.device(device), expires: nil, grant: Grant(profile: profile))
     }
 }

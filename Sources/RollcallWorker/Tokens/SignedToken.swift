@@ -5,7 +5,7 @@ import Foundation
 import RollcallProtocol
 import RollcallServer
 
-/// The three parts of a token. Trust nothing in it before ``claims(signedBy:)`` returns.
+/// The three parts of a token. Trust nothing in it before ``claims(signedBy:name:)`` returns.
 struct SignedToken {
     /// The header, which says how the token was signed.
     struct Header: JSONReadable {
@@ -62,7 +62,9 @@ struct SignedToken {
     }
 
     /// Verifies the signature and returns the claims.
-    func claims(signedBy keys: VerificationKeys) throws(AuthenticationError) -> Claims {
+    ///
+    /// - Parameter name: the claim with the user's name; `nil` for none.
+    func claims(signedBy keys: VerificationKeys, name: ByteString? = nil) throws(AuthenticationError) -> Claims {
         guard let algorithm = VerificationKeys.Algorithm(word: header.alg), keys.mayHave(algorithm) else {
             throw AuthenticationError(.wrongAlgorithm, "this worker has no keys for the token's alg")
         }
@@ -78,7 +80,10 @@ struct SignedToken {
             throw AuthenticationError(.wrongType, "the token's typ is neither JWT nor at+jwt")
         }
         do {
-            return try Claims(jsonText: payload)
+            var claims = try Claims(jsonText: payload)
+            claims.profile = Profile(
+                name: name.flatMap { name in payload.withUnsafeBytes { JSONValue(object: $0)?.text(at: name) } })
+            return claims
         } catch {
             throw AuthenticationError(.malformed, "the token's claims are wrong: \(error)")
         }
@@ -97,6 +102,8 @@ struct Claims: JSONReadable {
     var device: ByteString?
     /// The error if it is of another form: it has a rule of its own.
     var join: Result<JoinRight?, UnexpectedJSON>
+    /// What it says of the user for others to see.
+    var profile = Profile()
 
     init(json: JSONValue) throws(UnexpectedJSON) {
         (sub, iss) = (try json.optionalField("sub"), try json.optionalField("iss"))

@@ -30,16 +30,18 @@ public struct TokenMinter: Sendable {
     /// Creates a token for `user`, limited to one device if it is named.
     ///
     /// - Parameters:
+    ///   - name: The user's name for people; `nil` for none.
     ///   - join: Which conversations without members the token opens; `nil` leaves that to `conversations.default`.
     ///   - lifetime: The token's lifetime, in whole seconds, at least 1.
     ///   - now: The time of day on this machine.
     public func token(
-        for user: UserID, device: DeviceID? = nil, join: JoinRight? = nil, lifetime: Duration, now: Date = .now
+        for user: UserID, device: DeviceID? = nil, name: String? = nil, join: JoinRight? = nil, lifetime: Duration,
+        now: Date = .now
     ) throws -> String {
         let seconds = now.timeIntervalSince1970.rounded(.down)
         let claims = Claims(
             sub: user.text, exp: seconds + Double(max(1, lifetime.components.seconds)), iat: seconds, iss: issuer,
-            aud: audience, device: device?.text, join: join)
+            aud: audience, device: device?.text, name: name, join: join)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let signed =
@@ -56,6 +58,7 @@ public struct TokenMinter: Sendable {
         let iss: String?
         let aud: String?
         let device: String?
+        let name: String?
         let join: JoinRight?
     }
 }

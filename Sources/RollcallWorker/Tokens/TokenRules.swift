@@ -17,6 +17,8 @@ struct TokenRules: Sendable {
     /// The maximum time between a token's `iat` and its `exp`; `nil` for no maximum. Revocations are deleted after
     /// `presence.retention`, and a token that lives longer would become valid again.
     var maxLifetime: Duration?
+    /// The claim with the user's name, or a path of objects with dots; `nil` for none.
+    var nameClaim: ByteString?
     /// The longest that a device waits for its token to become valid. It is short because this host's clock may be
     /// wrong, and another worker may accept the token at once.
     static let longestWait = Duration.seconds(2)
@@ -48,7 +50,8 @@ struct TokenRules: Sendable {
         return Identity(
             user: user, device: device, expires: Date(timeIntervalSince1970: end),
             // Without `iat` the issue time is unknown, so any revocation may apply to the token.
-            issued: Date(timeIntervalSince1970: max(0, min(claims.iat ?? 0, Self.latest))), join: join)
+            issued: Date(timeIntervalSince1970: max(0, min(claims.iat ?? 0, Self.latest))),
+            grant: Grant(join: join, profile: claims.profile))
     }
 
     /// Returns when the token expires, if it is valid now.

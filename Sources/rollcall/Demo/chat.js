@@ -22,6 +22,8 @@ export const USERS = Object.keys(PEOPLE);
 /** Returns a user's entry. Any user may connect, also with the name of a property that every object has. */
 const personOf = (user) => (Object.hasOwn(PEOPLE, user) ? PEOPLE[user] : { name: user, hue: 0 });
 export const nameOf = (user) => personOf(user).name;
+/** What a sign-in would say of a user: the workers of the demo take it unproven. */
+export const tokenOf = (user) => `${user} ${nameOf(user)}`;
 export const hueOf = (user) => personOf(user).hue;
 
 const REMEMBERED = 60;

@@ -2,7 +2,7 @@
 // idle, leave and return. Ada answers whoever asks: she thinks, and then types.
 
 import { RollcallClient } from "./rollcall.js";
-import { BOTS, CONVERSATIONS } from "./chat.js";
+import { BOTS, CONVERSATIONS, tokenOf } from "./chat.js";
 import { Network } from "./device.js";
 
 const STORY = [
@@ -46,7 +46,7 @@ export class Crowd extends EventTarget {
       this.bots = BOTS.map((user) => {
         const [first, ...others] = urlsFor();
         const client = new RollcallClient({
-          url: [first, ...others], token: user, device: `bot-${suffix}`, idleAfter: null,
+          url: [first, ...others], token: tokenOf(user), device: `bot-${suffix}`, idleAfter: null,
           WebSocket: new Network(first).WebSocket,
         });
         client.connect();

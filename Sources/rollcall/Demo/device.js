@@ -1,7 +1,7 @@
 // A device of a user: its client, what it receives, and what can happen to it. Nothing here uses the DOM.
 
 import { RollcallClient } from "./rollcall.js";
-import { CONVERSATIONS, nameOf, USERS } from "./chat.js";
+import { CONVERSATIONS, nameOf, tokenOf, USERS } from "./chat.js";
 
 export const ENDS_TYPING = "stops typing";
 
@@ -87,7 +87,7 @@ export class Device extends EventTarget {
     this.#chat = chat;
     this.#reached = chat.all;
     const { client } = Object.assign(this, { client: new RollcallClient({
-      url: urls, token: user, device: `${kind}-${suffix}`, names: nameOf, idleAfter: null,
+      url: urls, token: tokenOf(user), device: `${kind}-${suffix}`, idleAfter: null,
       WebSocket: this.network.WebSocket,
     }) });
     client.connection.subscribe((connection) => this.#connectionChanged(connection));

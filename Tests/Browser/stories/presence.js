@@ -218,6 +218,11 @@ export const stories = {
     world.socket.tellPresence("bob", "online");
     await settled();
     equal(shown()[1], "bob Bob online");
+    for (const user of ["bob", "carol"]) {
+      world.socket.tell({ type: "presence", users: [{ ...presence(user, "online"), name: "Of the sign-in" }] });
+    }
+    await settled();
+    equal(shown().slice(1), ["bob Bob online", "carol Of the sign-in online"], "where the list has no name");
     world.socket.tell({ type: "members", conversation: "c42", users: [{ user: "bob", name: "Bobby" }, { user: "dave" }], count: 2 });
     await settled();
     equal(shown(), ["bob Bobby online", "dave undefined undefined"]);

@@ -32,6 +32,10 @@ import Testing
         let connection = world.connection
         connection.send(.presence([.of("bob", .online)]))
         try await members.latest("bob is online") { $0["bob"]?.presence?.status == .online }
+        var named = Presence.of("carol", .online)
+        named.profile = Profile(name: "Carol")
+        connection.send(.presence([named]))
+        try await members.latest("where the list has no name, the sign-in's is shown") { $0["carol"]?.name == "Carol" }
         connection.send(.members("alice", "bob", "carol", "dave", count: 2001))
         try await members.latest("dave is listed, and unknown yet") { $0["dave"]?.presence == nil && $0.count == 2001 }
         connection.send(.members("bob"))

@@ -15,7 +15,7 @@ import Testing
 
     private func renew(_ key: Session, _ right: JoinRight?, issued: Int64, on stage: Stage) {
         let issued = Timestamp(milliseconds: issued)
-        stage.show(Proof(user: "alice", device: "phone", issued: issued, right: right), on: key)
+        stage.show(Proof(user: "alice", device: "phone", issued: issued, grant: Grant(join: right)), on: key)
         stage.settle()
     }
 

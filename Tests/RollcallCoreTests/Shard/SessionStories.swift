@@ -210,6 +210,42 @@ import Testing
         }
     }
 
+    @Test("a fresh token with another name is a change that observers see; one with the same, or without, is none")
+    func renewedName() {
+        let stage = Stage()
+        let bob = stage.enter("bob")
+        stage.say(.watch(["alice"]), on: bob)
+        let alice = stage.enter("alice", issued: stage.redis.time)
+        stage.settle()
+        _ = stage.heard(by: bob)
+        func seen(_ name: ByteString?, issuedAfter seconds: Int) -> [String?] {
+            let issued = stage.redis.time.advanced(by: .seconds(seconds - 10))
+            stage.show(
+                Proof(user: "alice", device: "phone", issued: issued, grant: Grant(profile: Profile(name: name))),
+                on: alice)
+            stage.pass(.seconds(1))
+            return stage.heard(by: bob).flatMap { message -> [String?] in
+                if case .presence(let presences, _) = message { presences.map(\.name) } else { [] }
+            }
+        }
+        #expect(seen("Ada", issuedAfter: 11) == ["Ada"])
+        #expect(seen("Ada", issuedAfter: 11).isEmpty)
+        #expect(seen(nil, issuedAfter: 12).isEmpty)
+        #expect(seen("Ada L.", issuedAfter: 12) == ["Ada L."])
+        #expect(seen("Adele", issuedAfter: 0).isEmpty, "an older token")
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).name == "Ada L.")
+        stage.say(.join("c", presence: false), on: alice)
+        stage.say(.join("c", presence: false), on: bob)
+        stage.settle()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        guard case .typing(let typing)? = stage.heard(by: bob).last else {
+            Issue.record("nobody types")
+            return
+        }
+        #expect(typing.users.map(\.name) == ["Ada L."])
+    }
+
     /// Regression: a renewal that came before its key closed 20 of 20 pages for good.
     @Test(
         "a refused renewal leaves the session with the token that it has, until that expires",

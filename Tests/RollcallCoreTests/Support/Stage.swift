@@ -129,7 +129,7 @@ final class Stage {
         right: JoinRight? = nil, id: MessageID? = nil, on connection: Session? = nil
     ) -> Session {
         let key = connection ?? connect()
-        proof = .success(Proof(user: user, device: device, issued: issued, right: right))
+        proof = .success(Proof(user: user, device: device, issued: issued, grant: Grant(join: right)))
         say(.hello(.init(token: user.bytes, device: device, state: state)), id: id, on: key)
         return key
     }

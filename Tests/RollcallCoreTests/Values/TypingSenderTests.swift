@@ -122,6 +122,6 @@ import Testing
         #expect(sender.signalled(.typing, at: at(.milliseconds(100)), time: time) == nil)
         #expect(sender.signalled(.uploading, at: at(.milliseconds(200)), time: time) == nil)
         #expect(sender.due(at: at(.seconds(1))) == .signal(expiry: redis(1_003_000), .uploading))
-        #expect(sender.stopped() == .stop(expiry: redis(1_003_000), .uploading))
+        #expect(sender.stopped() == .stop(expiry: redis(1_003_000)))
     }
 }

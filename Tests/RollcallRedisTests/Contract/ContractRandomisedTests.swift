@@ -108,6 +108,10 @@ private struct RandomCalls {
             until: now.advanced(by: .milliseconds(pick([50_000, 50_000, 50_000, 50_000, -1, 0, 1, 63_000]))))
         write.reset = Int64(pick([0, 0, 1, 2]))
         write.isAfterOutage = chance(10)
+        write.issued = pick([nil, now, now.advanced(by: .seconds(-9)), now.advanced(by: .seconds(9))])
+        if write.state == .active || write.state == .idle {
+            write.profile = Profile(name: pick([nil, "Ada", "\"B\""]))
+        }
         let written = try await redis.write(write)
         guard written.outcome == .written else { return }
         attempts[index].began = written.began
@@ -163,7 +167,7 @@ private struct RandomCalls {
             let expiry = now.advanced(by: .milliseconds(pick([-5, 0, 1, 2, 40, 90, 300, 10_000])))
             let signal = TypingSignal(
                 user: pick(users), device: pick([phone, tablet]), conversation: pick(conversations), expiry: expiry,
-                kind: pick([.typing, .typing, .recording, .thinking]))
+                kind: pick([.typing, .typing, .recording, .thinking]), name: pick([nil, "Ada", "{x} y", "Bob"]))
             signals.append(signal)
             _ = try await redis.signalTyping(signal, isOpen: chance(70))
             return

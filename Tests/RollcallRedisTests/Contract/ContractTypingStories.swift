@@ -27,55 +27,122 @@ import Testing
     @Test(arguments: Party.allCases) func whatADeviceDoesIsToldAndKeptAsLongAsItsSignal(party: Party) async throws {
         let redis = try await party.open()
         let ends = try await redis.time().advanced(by: .seconds(20))
+        func devices() async throws -> String? { try await redis.keys()[string]?.content.first }
         _ = try await redis.signal(alice, until: ends, kind: .recording)
         #expect(try await redis.typingHeard().map(\.kind) == [.recording])
         #expect(try await redis.typists().map(\.kind) == [.recording])
-        let kinds = try await redis.keys()["kinds:{lounge}"]
-        #expect(kinds?.content == ["alice phone=recording \(ends.milliseconds)"])
-        #expect(try #require(kinds?.expires) >= ends)
+        #expect(try await devices() == "phone{recording}")
         _ = try await redis.signal(alice, tablet, until: ends.advanced(by: .seconds(1)))
         #expect(try await redis.typingHeard().map(\.kind) == [.typing], "the device that ends last counts")
         #expect(try await redis.typists().map(\.kind) == [.typing])
+        #expect(try await devices() == "tablet phone{recording}")
         _ = try await redis.stop(alice, tablet, until: ends.advanced(by: .seconds(1)))
         #expect(try await redis.typingHeard().map(\.kind) == [.recording])
+        for (older, kind) in [(1, TypingKind.typing), (1, .thinking), (0, .typing)] {
+            _ = try await redis.signal(alice, until: ends.advanced(by: .seconds(-older)), kind: kind)
+            #expect(try await redis.typingHeard().map(\.kind) == [.recording], "an older signal changes nothing")
+            #expect(try await devices() == "phone{recording}")
+        }
         _ = try await redis.signal(alice, until: ends.advanced(by: .seconds(2)))
-        #expect(
-            try await redis.typingHeard().map(\.kind) == [.typing], "a plain signal ends it, and writes nothing more")
+        #expect(try await redis.typingHeard().map(\.kind) == [.typing])
         #expect(try await redis.typists().map(\.kind) == [.typing])
+        #expect(try await devices() == "phone")
         _ = try await redis.signal(alice, until: ends.advanced(by: .seconds(3)), kind: .thinking)
-        _ = try await redis.stop(alice, until: ends.advanced(by: .seconds(3)), kind: .thinking)
-        #expect(try await redis.keys().isEmpty, "its stop removes what is stored of it")
+        _ = try await redis.stop(alice, until: ends.advanced(by: .seconds(3)))
+        #expect(try await redis.keys().isEmpty)
+    }
+
+    @Test(
+        "names of devices that look like kinds, and names of users with anything in them, are read as they were written",
+        arguments: Party.allCases, ["Ada {recording}", "{http}1 phone", "\u{202F}\"A\\da\"", "a  b{typing}"])
+    func words(party: Party, name: String) async throws {
+        let redis = try await party.open(.init(typingExpiry: .seconds(60)))
+        let (ada, devices) = (Profile(name: ByteString(name)).name, ["recording", "thinking", "-_.:typing", "{http}7"])
+        let ends = try await redis.time().advanced(by: .seconds(20))
+        for (index, device) in devices.enumerated() {
+            let device = device == "{http}7" ? DeviceID.ofServer(mark: 7) : try DeviceID(device)
+            _ = try await redis.signal(
+                alice, device, until: ends.advanced(by: .seconds(index)), kind: TypingKind.allCases[index], name: ada)
+        }
+        #expect(
+            try await redis.keys()[string]?.content == [
+                "{http}7{thinking} -_.:typing{uploading} thinking{recording} recording\t\(ada!)"
+            ])
+        #expect(
+            try await redis.typists() == [
+                .init(user: alice, expiry: ends.advanced(by: .seconds(3)), name: ada, kind: .thinking)
+            ])
+        _ = try await redis.stop(alice, .ofServer(mark: 7), until: .never)
+        #expect(
+            try await redis.typists() == [
+                .init(user: alice, expiry: ends.advanced(by: .seconds(2)), name: ada, kind: .uploading)
+            ])
+        #expect(try await redis.typingHeard().last?.name == ada)
+        try await redis.setMembers([alice: "", bob: ""], of: lounge)
+        #expect(try await redis.typists().map(\.name) == [ada], "a member without a name has that of the token")
+        try await redis.setMembers([alice: "Alice", bob: ""], of: lounge)
+        #expect(try await redis.typists().map(\.name) == ["Alice"])
+        _ = try await redis.published()
+        try await redis.removeMember(alice, of: lounge)
+        #expect(try await redis.keys()[set] == nil, "whatever a device does, it ends with the membership")
+    }
+
+    @Test("a typist keeps the name with which they began, of whatever device", arguments: Party.allCases)
+    func began(party: Party) async throws {
+        let redis = try await party.open()
+        let ends = try await redis.time().advanced(by: .seconds(20))
+        func says(_ device: DeviceID, _ name: ByteString?, after seconds: Int) async throws -> ByteString? {
+            _ = try await redis.signal(alice, device, until: ends.advanced(by: .seconds(seconds)), name: name)
+            #expect(
+                try await redis.typists().map(\.name) == [
+                    try await redis.keys()[string]?.content.first?.split(separator: "\t").dropFirst().first.map {
+                        ByteString(String($0))
+                    }
+                ])
+            return try await redis.typingHeard().last?.name
+        }
+        #expect(try await says(phone, nil, after: 0) == nil)
+        #expect(try await says(phone, "Ada", after: 1) == "Ada", "a name that was missing")
+        #expect(try await says(phone, "Adele", after: 2) == "Ada")
+        #expect(try await says(tablet, "Addie", after: 3) == "Ada")
+        #expect(try await says(tablet, nil, after: 4) == "Ada")
+        _ = try await redis.stop(alice, phone, until: .never)
+        #expect(try await redis.typingHeard().last?.name == "Ada")
+        _ = try await redis.stop(alice, tablet, until: .never)
+        #expect(try await says(tablet, "Addie", after: 5) == "Addie", "who begins again has the name of now")
     }
 
     @Test("what a server says replaces what servers said before, and is renewed and ended only as such")
     func server() async throws {
         let store = try await StoreUnderTest(settings: Store.Settings(typingExpiry: .seconds(60)))
-        func says(_ mark: UInt64, _ step: ServerTypingStep, _ kind: TypingKind = .typing) async throws -> TypingOutcome
-        {
+        func says(
+            _ mark: UInt64, _ step: ServerTypingStep, _ kind: TypingKind = .typing, name: ByteString? = nil
+        ) async throws -> TypingOutcome {
             let signal = TypingSignal(
-                user: alice, device: .ofServer(mark: mark), conversation: lounge, expiry: .never, kind: kind)
+                user: alice, device: .ofServer(mark: mark), conversation: lounge, expiry: .never, kind: kind, name: name
+            )
             return try await store.call { $0.serverTypes(signal, step, reply: $1) }
         }
         func devices() async throws -> String? { try await store.keys()[string]?.content.first }
         #expect(try await says(1, .begin, .thinking) == .typing)
-        #expect(try await devices() == "{http}1")
-        #expect(try await store.keys()["kinds:{lounge}"]?.content.first?.hasPrefix("alice {http}1=thinking ") == true)
-        #expect(try await says(2, .begin) == .typing)
-        #expect(try await devices() == "{http}2")
+        #expect(try await devices() == "{http}1{thinking}")
+        #expect(try await says(2, .begin, name: "Bot") == .typing)
+        #expect(try await devices() == "{http}2\tBot")
         #expect(try await says(1, .renew) == .late, "another worker was told something else")
-        #expect(try await says(2, .renew) == .typing)
-        _ = try await store.signal(alice)
+        #expect(try await says(2, .renew, .uploading, name: "Bot") == .typing)
+        #expect(try await devices() == "{http}2{uploading}\tBot")
+        let ada = TypingSignal(user: alice, device: phone, conversation: lounge, expiry: .never, name: "Ada")
+        _ = try await store.call { $0.signalTyping(ada, isOpen: true, reply: $1) }
         #expect(try await says(9, .end) == .typing)
-        #expect(try await devices() == "phone", "a device goes on")
+        #expect(try await devices() == "phone\tBot", "a device goes on")
         #expect(try await says(2, .renew) == .late)
-        _ = try await store.stop(alice)
+        _ = try await store.call { $0.stopTyping(ada, reply: $1) }
         #expect(try await says(9, .end) == .typing, "with nothing to end")
         #expect(try await store.keys().isEmpty)
         try await store.call { $0.setMembers([bob: "Bob"], of: lounge, reply: $1) }
         #expect(try await says(3, .begin) == .notAMember)
-        try await store.command("SET", "kinds:{lounge}", "something else")
         try await store.call { $0.setMember(alice, name: "Alice", of: lounge, reply: $1) }
-        #expect(try await says(4, .begin, .uploading) == .typing, "a foreign key costs the kind")
+        #expect(try await says(4, .begin, .uploading, name: "Bot") == .typing)
         let room = try await store.call { $0.room(lounge, users: [], withTyping: true, mostMembers: 0, reply: $1) }
         #expect(room.typists.map(\.name) == ["Alice"])
     }
@@ -169,17 +236,17 @@ import Testing
 extension Contract {
     func signal(
         _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp = .never, isOpen: Bool = true,
-        kind: TypingKind = .typing
+        kind: TypingKind = .typing, name: ByteString? = nil
     ) async throws -> TypingOutcome {
-        let signal = TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry, kind: kind)
+        let signal = TypingSignal(
+            user: user, device: device, conversation: lounge, expiry: expiry, kind: kind, name: name)
         return try await signalTyping(signal, isOpen: isOpen)
     }
 
     func stop(
-        _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp, kind: TypingKind = .typing
+        _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp
     ) async throws -> TypingStopOutcome {
-        try await stopTyping(
-            TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry, kind: kind))
+        try await stopTyping(TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry))
     }
 
     func typists() async throws -> [RoomSnapshot.Entry] {

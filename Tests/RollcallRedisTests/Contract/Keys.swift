@@ -68,25 +68,19 @@ extension TwinRedis {
     func keys(_ names: KeyNames) -> [String: StoredKey] {
         var keys: [String: StoredKey] = [:]
         for (user, record) in presences {
+            let says = named[user].map { ["named=\($0.milliseconds)"] } ?? []
             let reset = knownReset[user].map { ["reset=\($0)"] } ?? []
-            keys[names.presence(user)] = stored(.hash, record) { $0.fields + reset }
+            keys[names.presence(user)] = stored(.hash, record) { $0.fields + reset + says }
         }
         for (user, revoked) in revocations {
             keys[names.revoked(user)] = stored(.string, revoked) { ["\($0.milliseconds)"] }
         }
-        for (typing, devices) in typingDevices {
-            keys[names.typing(typing.conversation, typing.user)] = stored(.string, devices) {
-                [$0.map(\.text).joined(separator: " ")]
-            }
+        for (place, typing) in typingUsers {
+            keys[names.typing(place.conversation, place.user)] = stored(.string, typing) { [$0.text] }
         }
         for (conversation, set) in typingSets {
             keys[names.typing(conversation)] = stored(.zset, set) { set in
                 set.map { "\($0.user) \($0.device)=\($1.milliseconds)" }
-            }
-        }
-        for (conversation, kinds) in kinds {
-            keys[names.kinds(conversation)] = stored(.hash, kinds) { kinds in
-                kinds.map { "\($0.user) \($0.device)=\($1.kind.rawValue) \($1.ends.milliseconds)" }
             }
         }
         for (conversation, members) in memberNames {
@@ -133,6 +127,9 @@ extension PresenceRecord {
         fields += devices.map { "device:\($0)=\($1)" }
         if let lastSeen { fields.append("last_seen=\(lastSeen.milliseconds)") }
         if let updatedAt { fields.append("updated_at=\(updatedAt.milliseconds)") }
+        for field in Profile.fields {
+            if let text = profile[keyPath: field.text] { fields.append("\(field.name)=\(text)") }
+        }
         return fields
     }
 

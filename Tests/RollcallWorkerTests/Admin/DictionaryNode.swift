@@ -78,7 +78,9 @@ final class DictionaryNode: OperatorAccess {
         }
     }
 
-    func type(_ user: UserID, in conversation: ConversationID, kind: TypingKind, for duration: Duration) async throws {
+    func type(
+        _ user: UserID, as profile: Profile, in conversation: ConversationID, kind: TypingKind, for duration: Duration
+    ) async throws {
         try with { $0.done.append("\(user) \(kind) in \(conversation) for \(duration)") }
     }
 

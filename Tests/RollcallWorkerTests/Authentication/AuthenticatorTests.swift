@@ -346,14 +346,39 @@ struct AuthenticatorTests {
         }
     }
 
-    @Test("in insecure mode the token is the user's name, and a device is required")
+    @Test("in insecure mode the token is the user, perhaps with a name behind it, and a device is required")
     func insecure() throws {
         let insecure = try Self.authenticator { $0.mode = .insecure }
         let identity = try insecure.authenticate(token: "alice", device: iphone, now: now)
         #expect(identity == Identity(user: try UserID("alice"), device: iphone, expires: nil))
         #expect(try refusal("alice", device: nil, by: insecure) == .noDevice)
-        #expect(try refusal("a b", by: insecure) == .malformed)
+        for (token, name) in [("alice Ada \t Lovelace ", "Ada  Lovelace"), ("alice ", nil), ("alice  ", nil)] {
+            let grant = try insecure.authenticate(token: token, device: iphone, now: now).grant
+            #expect(grant.profile == Profile(name: name.map(ByteString.init)))
+        }
+        #expect(try refusal("a{b", by: insecure) == .malformed)
+        #expect(try refusal(" alice", by: insecure) == .malformed)
         #expect(try refusal("", by: insecure) == .malformed)
+    }
+
+    @Test(
+        "the claim name, or that of auth.name_claim, is cleaned and never refused",
+        arguments: [
+            (#""name":"Ada""#, "name", "Ada"), (#""name":7"#, "name", nil), (#""name":{"full":"Ada"}"#, "name", nil),
+            (#""name":["Ada"]"#, "name", nil), (#""name":null"#, "name", nil), (#""name":"""#, "name", nil),
+            (#""name":" \u202eA\nd\ta\u0000 ""#, "name", "Ada"), (#""name":"Ada""#, nil, nil),
+            (#""user_metadata":{"full_name":"Ada"}"#, "user_metadata.full_name", "Ada"),
+            (#""user_metadata":"Ada""#, "user_metadata.full_name", nil),
+            (#""https://a.example/name":"Ada","https://a":{"example/name":"B"}"#, "https://a.example/name", "Ada"),
+            (#""a":{"b":1},"a":{"b":"Ada"}"#, "a.b", "Ada"),
+            (#""name":"\#(String(repeating: "a", count: 5000))""#, "name", String(repeating: "a", count: 128)),
+        ])
+    func names(claims: String, claim: String?, name: String?) throws {
+        let authenticator = try Self.authenticator { $0.nameClaim = claim }
+        let token = try Tokens.hs256(#"{"sub":"alice","iat":1799999999,"exp":1800000000,\#(claims)}"#)
+        let identity = try authenticator.authenticate(
+            token: token, device: iphone, now: Date(timeIntervalSince1970: 1_799_999_999))
+        #expect(identity.grant.profile.name?.string == name)
     }
 
     @Test(
@@ -364,7 +389,7 @@ struct AuthenticatorTests {
         ])
     func join(text: String, right: JoinRight?) throws {
         let token = try Tokens.hs256(#"{"sub":"alice","exp":1700000001,"join":\#(text)}"#)
-        #expect(try authenticator.authenticate(token: token, device: iphone, now: now).join == right)
+        #expect(try authenticator.authenticate(token: token, device: iphone, now: now).grant.join == right)
     }
 
     @Test(
@@ -388,9 +413,10 @@ struct AuthenticatorTests {
         let authenticator = try Authenticator(auth)
         let alice = try UserID("alice")
         let token = try minter.token(
-            for: alice, device: iphone, join: .only(["c"]), lifetime: .seconds(60), now: now)
+            for: alice, device: iphone, name: "Ada", join: .only(["c"]), lifetime: .seconds(60), now: now)
         let identity = try authenticator.authenticate(token: token, device: nil, now: now)
-        #expect(identity == Identity(user: alice, device: iphone, expires: now + 60, issued: now, join: .only(["c"])))
+        let grant = Grant(join: .only(["c"]), profile: Profile(name: "Ada"))
+        #expect(identity == Identity(user: alice, device: iphone, expires: now + 60, issued: now, grant: grant))
         let brief = try minter.token(for: alice, lifetime: .milliseconds(1), now: now)
         #expect(try refusal(brief, by: authenticator) == nil)
         auth.secret = Secret("too short".utf8)

@@ -11,6 +11,7 @@ extension Checks {
         for user in world.users {
             let record = twin.record(of: user)
             for device in world.truth.devices(of: user) { check(record.devices[device.name.device], of: device) }
+            checkName(in: record)
         }
         for user in world.truth.erased.sorted() where world.truth.dataLost == nil {
             if !twin.record(of: user).devices.isEmpty { fail("erased", "\(user) was erased, and has a record") }
@@ -43,6 +44,20 @@ extension Checks {
                 + device.joined.subtracting(edge.view.joined.keys).map(\.text)
             guard let one = missing.first else { continue }
             return fail("retried until it works", "\(edge.name) does not follow \(one)")
+        }
+    }
+
+    /// Checks that the record has the name of the latest token that somebody who is seen has shown, or of a later one.
+    private func checkName(in record: PresenceRecord) {
+        guard world.truth.clockSet == nil else { return }
+        let seen = world.truth.devices(of: record.user).compactMap { device -> Token? in
+            let states = device.states(since: world.agenda.now, until: world.agenda.now)
+            return states.isSubset(of: [.active, .idle]) ? device.connected?.token : nil
+        }
+        guard let last = seen.max(by: { $0.issued < $1.issued }) else { return }
+        let named = world.tokens.filter { $0.user == record.user && $0.issued >= last.issued }
+        if !named.contains(where: { $0.profile == record.profile }) {
+            fail("names", "\(record.user) showed \(last.profile), and is called \(record.profile)")
         }
     }
 

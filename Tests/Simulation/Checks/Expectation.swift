@@ -120,12 +120,12 @@ final class Expectation {
     /// A session that began during an outage may be written only after an older one was removed. After Redis lost its
     /// data, connected active devices are written again at once, and others a second later. Changes of another device
     /// are written before that, and so are those of a worker that has an outage itself, which may be about to write
-    /// everything again; its own devices follow even later.
+    /// everything again; its own devices follow even later. If Redis loses its data again, others wait no second time.
     private func mayBeForgotten(_ device: DeviceTruth, _ states: StateSet) -> Bool {
         if device.isUncertain, world.isUnsettled(at: [.redis]) { return true }
         let calm = world.calm(at: places + device.machine) - Checks.lag
         guard let lost = world.truth.dataLost, lost > calm else { return false }
-        return states != .active || device.connected == nil
+        return states != .active || device.connected == nil || world.truth.isLostAgain
             || world.truth.devices(of: device.name.user).contains {
                 $0.hasChanged(since: calm, until: world.agenda.now) || world.isUnsettled(at: $0.holders)
                     || world.heldBack(at: $0.holders) < world.agenda.now

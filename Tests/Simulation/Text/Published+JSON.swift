@@ -29,9 +29,12 @@ extension Published {
         let presence = change.presence
         let lastSeen = presence.lastSeen.map { "\($0.milliseconds)" } ?? "null"
         let at = presence.updatedAt?.milliseconds ?? 0
+        let says = Profile.fields.map { field in
+            presence.profile[keyPath: field.text].map { ",\"\(field.name)\":" + Self.quoted($0.string) } ?? ""
+        }.joined()
         return "{\"user\":\(Self.quoted(presence.user.text)),\"status\":\"\(presence.status.rawValue)\",\"last_seen\":"
             + "\(lastSeen),\"updated_at\":\(at),\"version\":\(presence.version),\"devices\":\(devices),"
-            + "\"at\":\(at)}"
+            + "\"at\":\(at)\(says)}"
     }
 
     private func text(of change: MemberChange) -> String {

@@ -23,6 +23,9 @@ struct HashText {
             (name: "version", value: "\(record.version)"), (name: "updated_at", value: "\(updatedAt.milliseconds)"),
         ]
         if let lastSeen = record.lastSeen { fields.append(("last_seen", "\(lastSeen.milliseconds)")) }
+        for field in Profile.fields {
+            if let text = record.profile[keyPath: field.text] { fields.append(("\(field.name)", text.string)) }
+        }
         for (device, standing) in record.devices { fields.append(("device:\(device)", "\(standing)")) }
         self.fields = fields
     }
@@ -46,14 +49,16 @@ struct AuditText {
 }
 
 extension TwinRedis {
-    /// The members of `typing:{CONVERSATION}` that count, by score, with the users' display names.
+    /// The members of `typing:{CONVERSATION}` that count, by score, with what is said of each.
     func typingMembers(of conversation: ConversationID) -> [RoomSnapshot.TypingMember] {
         let set = typingSets[conversation]?.read(at: time) ?? [:]
         let names = members(of: conversation)
-        return set.filter { counts($0.value) }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map {
-            (
-                ByteString("\($0.key.user) \($0.key.device)"), $0.value, names?[$0.key.user].map(ByteString.init),
-                kind(of: $0.key, until: $0.value, in: conversation)
+        return set.filter { counts($0.value) }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { member, end in
+            let typing = typingUsers[TypingUser(conversation: conversation, user: member.user)]?.read(at: time)
+            let name = names?[member.user].flatMap { $0.isEmpty ? nil : ByteString($0) }
+            return (
+                ByteString("\(member.user) \(member.device)"), end, name ?? typing?.name,
+                typing?.devices.first { $0.id == member.device }?.kind ?? .typing
             )
         }
     }

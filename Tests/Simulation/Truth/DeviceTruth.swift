@@ -41,6 +41,8 @@ final class DeviceTruth {
     private var mayResurface = false
     /// When an older session last changed anything.
     private var olderChanged: Instant?
+    /// When it last showed a fresh token, which may say another name.
+    var showedToken: Instant?
     private var life: Life?
     /// The states that a session left when its worker died.
     private var left: StateSet = []
@@ -62,9 +64,10 @@ final class DeviceTruth {
     /// Whether the newest session began during an outage.
     var isUncertain: Bool { life?.isUncertain == true }
 
-    /// Returns whether the state of the device changed since then, even by an older session.
+    /// Returns whether the device was written since then, because its state changed, even by an older session, or its user's name.
     func hasChanged(since moment: Instant, until now: Instant) -> Bool {
-        claims.contains { $0.from >= moment && $0.from <= now } || olderChanged.map { $0 >= moment } ?? false
+        claims.contains { $0.from >= moment && $0.from <= now }
+            || [olderChanged, showedToken].contains { $0.map { $0 >= moment } ?? false }
     }
 
     /// Whether an older session may turn out to be the newer one: a session that began during an outage has the age

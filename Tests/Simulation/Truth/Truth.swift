@@ -19,6 +19,8 @@ final class Truth {
     private var members: [ConversationID: MembersTruth] = [:]
     /// When Redis last lost data, or went back to older data.
     private(set) var dataLost: Instant?
+    /// Whether Redis lost its data again before everything had been written that it lost the last time.
+    private(set) var isLostAgain = false
     /// The age of the data that it had then.
     private(set) var dataFrom = Instant(nanoseconds: 0)
     /// When Redis's clock was last set, and how far back.
@@ -85,7 +87,8 @@ final class Truth {
         case .goodbye:
             device.saidGoodbye(edge, at: now)
             stopsTyping(edge)
-        case .token, .watch, .unwatch, .get, .join, .ping: break
+        case .token: device.showedToken = now
+        case .watch, .unwatch, .get, .join, .ping: break
         }
     }
 
@@ -236,6 +239,7 @@ final class Truth {
         mayLeaveLists = dataLost != nil
         let isSettled = !world.weather.isUnsettled(at: now, by: [.redis], settling: world.settings.judging)
         dataFrom = isSettled ? moment : min(dataFrom, moment)
+        isLostAgain = dataLost.map { now - $0 < WeakerStates.delay + Checks.settling } ?? false
         dataLost = now
         for device in all { device.dataReplaced() }
     }
@@ -266,7 +270,8 @@ final class Truth {
     func dropped(by worker: SimulatedWorker) {
         revision += 1
         lastDrop = now
-        let unwritten = world.calm(at: worker.places) - Checks.lag
+        // It may have dropped others before, and held back since what it had not written.
+        let unwritten = min(world.calm(at: worker.places), world.heldBack(at: worker.places)) - Checks.lag
         let until = now + world.settings.heartbeat * 2 + world.settings.judging
         for device in all { device.dropped(by: worker, unwritten: unwritten, until: until, at: now) }
     }

@@ -20,6 +20,7 @@ final class EdgeSession: ConnectionEnd, Peer {
     private(set) var isOpen = false
     /// The token that its device showed last and that was taken.
     var token: Token?
+    private var firstProfile: Profile?
     /// Whether it showed one that had expired.
     var showedExpiredToken = false
     /// What its device has said and its shard has not taken, in order, and when it came.
@@ -154,10 +155,13 @@ final class EdgeSession: ConnectionEnd, Peer {
         }
         if self.token.map({ $0.issued <= shown.issued }) ?? true { self.token = shown }
         let planted = world.settings.planted
+        let profile = planted == .keepsFirstName ? firstProfile ?? shown.profile : shown.profile
+        firstProfile = profile
         return Proof(
             user: shown.user, device: device,
             lifetime: planted == .tokenNeverExpires ? nil : shown.expires - shard.process.now,
-            issued: planted == .revocationSpares ? nil : world.redis.hostTime(at: shown.issued))
+            issued: planted == .revocationSpares ? nil : world.redis.hostTime(at: shown.issued),
+            grant: Grant(profile: profile))
     }
 
     /// Whether it is a hello with a token that has expired, which is nobody's word.
