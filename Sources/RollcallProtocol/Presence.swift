@@ -127,7 +127,7 @@ extension Presence: JSONReadable {
         self.init(
             user: try json.field("user"), status: PresenceStatus(word: status) ?? .offline,
             lastSeen: try json.optionalField("last_seen"), updatedAt: try json.optionalField("updated_at"),
-            version: try json.field("version"), profile: try Profile(in: json))
+            version: try json.field("version"), profile: Profile(in: json))
     }
 }
 

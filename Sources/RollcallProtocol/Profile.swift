@@ -22,14 +22,22 @@ public struct Profile: Hashable, Sendable {
     public var isEmpty: Bool { Self.fields.allSatisfy { self[keyPath: $0.text] == nil } }
 
     /// Sets a field to what is left of a text.
-    package mutating func set(_ field: any WritableKeyPath<Profile, ByteString?> & Sendable, to text: ByteString?) {
+    private mutating func set(_ field: any WritableKeyPath<Profile, ByteString?> & Sendable, to text: ByteString?) {
         self[keyPath: field] = text.flatMap(Self.cleaned)
     }
 
     /// - Returns: `nil` if nothing is left.
     private static func cleaned(_ text: ByteString) -> ByteString? {
-        var clean = String.UnicodeScalarView()
+        // Most need nothing, and names are read again with each presence.
+        let (bytes, space) = (text.utf8, UInt8(ascii: " "))
+        if bytes.count <= mostBytes, bytes.first != space, bytes.last != space,
+            bytes.allSatisfy({ $0 >= space && $0 < 0x7F })
+        {
+            return bytes.isEmpty ? nil : text
+        }
+        var (clean, count) = (String.UnicodeScalarView(), 0)
         for scalar in text.string.unicodeScalars.prefix(32 * mostBytes) {
+            guard count <= mostBytes else { break }
             let properties = scalar.properties
             switch properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator: continue
@@ -37,6 +45,7 @@ public struct Profile: Hashable, Sendable {
             }
             if properties.isBidiControl || properties.isWhitespace && clean.isEmpty { continue }
             clean.append(scalar)
+            count += UTF8.width(scalar)
         }
         var shown = String(clean)
         // Also of a single letter with more marks than fit, nothing is left.
@@ -49,11 +58,9 @@ public struct Profile: Hashable, Sendable {
 
 extension Profile {
     /// Reads the fields that a JSON object has; what is no text counts as absent.
-    package init(in json: JSONValue) throws(UnexpectedJSON) {
+    package init(in json: JSONValue) {
         self.init()
-        for field in Self.fields where try json.has(field.name) {
-            set(field.text, to: try? json.optionalField(field.name) as ByteString?)
-        }
+        for field in Self.fields { set(field.text, to: try? json.optionalField(field.name) as ByteString?) }
     }
 
     /// Writes the fields that are known.
@@ -87,12 +94,9 @@ extension Profile {
         }
     }
 
-    /// Reads one field of a hash in Redis.
-    ///
-    /// - Returns: whether it belongs to the profile.
-    package mutating func read(_ field: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-        guard let known = Self.fields.first(where: { field.spells($0.name) }) else { return false }
+    /// Reads one field of a hash in Redis, which may be of something else.
+    package mutating func read(_ field: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        guard let known = Self.fields.first(where: { field.spells($0.name) }) else { return }
         set(known.text, to: ByteString(validating: value))
-        return true
     }
 }

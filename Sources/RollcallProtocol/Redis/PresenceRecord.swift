@@ -117,7 +117,7 @@ extension PresenceRecord {
         } else if field.holds(Self.mark, at: 0) {
             addDevice(UnsafeRawBufferPointer(rebasing: field[Self.mark.utf8CodeUnitCount...]), value, counting: living)
         } else {
-            _ = profile.read(field, value)
+            profile.read(field, value)
         }
     }
 
