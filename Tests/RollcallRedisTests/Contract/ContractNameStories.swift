@@ -88,7 +88,22 @@ import Testing
         #expect(Script.deviceWrite.source.contains("local PROFILE = { \(names) }"))
     }
 
-    @Test("a user never seen has no name, and one who is erased neither", arguments: Party.allCases)
+    @Test("a user who is erased has no name, also when they come back without one")
+    func erased() async throws {
+        let store = try await StoreUnderTest()
+        func fields() async throws -> [String] {
+            try await store.keys()["presence:{alice}"]?.content.filter { $0.hasPrefix("name") } ?? []
+        }
+        _ = try await store.write(write(Session("aa"), .active, 1, name: "Ada", issued: nil))
+        #expect(try await fields().map { $0.prefix { $0 != "=" } } == ["name", "named"])
+        _ = try await store.write(write(Session("aa"), nil, 2, issued: nil))
+        let report = try await store.call { $0.report(on: alice, own: w1, reply: $1) }
+        #expect(try await store.call { $0.erase(report, reply: $1) })
+        _ = try await store.write(write(Session("bb"), .active, 1, issued: nil))
+        #expect(try await fields().isEmpty)
+    }
+
+    @Test("a user never seen has no name", arguments: Party.allCases)
     func unseen(party: Party) async throws {
         let redis = try await party.open()
         _ = try await redis.write(write(Session("aa"), .background, 1, name: "Ada", issued: try await redis.time()))
