@@ -343,7 +343,9 @@ export const stories = {
         await openAndClose(1_000);
         const before = await kept.count();
         await openAndClose(10_000);
-        const after = await kept.count();
+        // A busy browser collects garbage later, and what is kept stays however often it is counted.
+        let after = await kept.count();
+        for (let round = 0; round < 20 && after.objects - before.objects >= 100; round += 1) after = await kept.count();
         equal(problems, []);
         equal([left.join - left.leave, left.watch - left.unwatch], [0, 0], "subscriptions");
         ok(left.join >= 200 && left.watch >= 200, `views were told: ${JSON.stringify(left)}`);
