@@ -118,9 +118,7 @@ public final class RollcallClient: Sendable {
     /// Closes the client like ``close()``, and waits until the goodbye is sent, at most two seconds.
     public nonisolated(nonsending) func shutdown() async {
         _ = follower.withLock { $0.take() }
-        await withCheckedContinuation { done in
-            engine.run { $0.close { done.resume() } }
-        }
+        await engine.answer { done in engine.run { $0.close { done(()) } } }
     }
 }
 
@@ -259,8 +257,8 @@ extension RollcallClient {
         let read = Read(of: users)
         let engine = self.engine
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { answer in
-                engine.run { $0.people.begin(read, within: limit) { answer.resume(returning: $0) } }
+            await engine.answer { answer in
+                engine.run { $0.people.begin(read, within: limit, done: answer) }
                 // If the task was cancelled before the call was registered, `onCancel` ended nothing. So end it now.
                 if Task.isCancelled { engine.run { $0.people.end(read) } }
             }
@@ -270,7 +268,8 @@ extension RollcallClient {
     }
 
     /// Waits on the client's clock, or until the worker's clock is found to have been set, the task is cancelled or the
-    /// client is closed. The wait is registered before the caller's actor runs anything else, without a hop to another thread, so a test that moves the clock sees it.
+    /// client is closed. The wait is registered before the caller's actor runs anything else, so a test that moves the
+    /// clock sees it.
     ///
     /// - Returns: false if the client is closed or the task is cancelled, so that waiting again makes no sense.
     func pause(_ duration: Duration, isolation actor: isolated (any Actor)? = #isolation) async -> Bool {
@@ -278,8 +277,8 @@ extension RollcallClient {
         let (pause, engine) = (Pause(), self.engine)
         let goesOn = await withTaskCancellationHandler(
             operation: {
-                await withCheckedContinuation(isolation: actor) { done in
-                    engine.run { $0.begin(pause, for: duration) { done.resume(returning: $0) } }
+                await engine.answer(isolation: actor) { done in
+                    engine.run { $0.begin(pause, for: duration, done) }
                     if Task.isCancelled { engine.run { $0.end(pause) } }
                 }
             }, onCancel: { engine.run { $0.end(pause) } }, isolation: actor)
@@ -291,6 +290,9 @@ extension RollcallClient {
 extension RollcallClient {
     /// Whether messages wait because of the worker's rate limit. On the client's queue only.
     package var isBehind: Bool { engine.isBehind }
+
+    /// Whether a task of the app has not continued yet with what it waited for.
+    package var isAnswering: Bool { engine.answersOnTheirWay.withLock { $0 > 0 } }
 
     /// Whether a call to the app, for a token or a name, has not returned yet.
     package nonisolated(nonsending) var isAwaitingItsApp: Bool {

@@ -62,10 +62,8 @@ public final class TypingInput: Sendable {
     ///   ends in either case, and the app should send its message.
     @discardableResult
     public nonisolated(nonsending) func sendConfirmed(within limit: Duration = .seconds(2)) async -> Bool {
-        await withCheckedContinuation { confirmed in
-            client.engine.run { [field] in
-                $0.fieldEnded(field, within: limit) { confirmed.resume(returning: $0) }
-            }
+        await client.engine.answer { confirmed in
+            client.engine.run { [field] in $0.fieldEnded(field, within: limit, confirmed) }
         }
     }
 

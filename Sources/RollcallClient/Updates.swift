@@ -116,7 +116,8 @@ final class Subscription<Element: Sendable>: Sendable {
 
     func next(isolation actor: isolated (any Actor)?) async -> Element? {
         await withTaskCancellationHandler(
-            operation: { await mailbox.next(isolation: actor) }, onCancel: { end() }, isolation: actor)
+            operation: { await client.engine.answer(isolation: actor) { mailbox.read($0) } }, onCancel: { end() },
+            isolation: actor)
     }
 
     private func end() {
@@ -126,14 +127,10 @@ final class Subscription<Element: Sendable>: Sendable {
 }
 
 /// Holds at most one value, the newest, for one reader, or lets the reader wait for it.
-///
-/// `AsyncStream` resumes its reader through the global executor. This resumes the reader directly on its actor, so
-/// whatever is queued on the actor after a value runs after the reader has taken it. Tests on the main actor depend on
-/// this.
 final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var value: Element?
-        var reader: CheckedContinuation<Element?, Never>?
+        var reader: (@Sendable (Element?) -> Void)?
         var isOver = false
     }
 
@@ -141,12 +138,12 @@ final class Mailbox<Element: Sendable>: Sendable {
 
     /// Stores a value, or passes it to the waiting reader. Replaces an unread value.
     func put(_ element: Element) {
-        let reader = state.withLock { state -> CheckedContinuation<Element?, Never>? in
+        let reader = state.withLock { state -> (@Sendable (Element?) -> Void)? in
             guard !state.isOver else { return nil }
             if state.reader == nil { state.value = element }
             return state.reader.take()
         }
-        reader?.resume(returning: element)
+        reader?(element)
     }
 
     /// Removes and returns the unread value, if there is one.
@@ -158,19 +155,36 @@ final class Mailbox<Element: Sendable>: Sendable {
             state.isOver = true
             return state.reader.take()
         }
-        reader?.resume(returning: nil)
+        reader?(nil)
     }
 
-    /// Returns the next value, or `nil` after the last. Only one reader may wait at a time.
-    func next(isolation actor: isolated (any Actor)?) async -> Element? {
-        await withCheckedContinuation(isolation: actor) { reader in
-            let (isReady, value) = state.withLock { state -> (Bool, Element?) in
-                precondition(state.reader == nil, "one iterator is read by two tasks at once")
-                if let value = state.value.take() { return (true, value) }
-                if !state.isOver { state.reader = reader }
-                return (state.isOver, nil)
-            }
-            if isReady { reader.resume(returning: value) }
+    /// Passes the next value to `reader`, or `nil` after the last. Only one reader may wait at a time.
+    func read(_ reader: @escaping @Sendable (Element?) -> Void) {
+        let (isReady, value) = state.withLock { state -> (Bool, Element?) in
+            precondition(state.reader == nil, "one iterator is read by two tasks at once")
+            if let value = state.value.take() { return (true, value) }
+            if !state.isOver { state.reader = reader }
+            return (state.isOver, nil)
         }
+        if isReady { reader(value) }
+    }
+}
+
+extension Engine {
+    /// Lets the caller's task wait for the answer to a question, which is given once, on any thread.
+    ///
+    /// Swift resumes a task through the global executor even if its actor is free, so the task may continue after
+    /// work that its actor got later. A test with a fake worker waits until no answer is on its way.
+    func answer<Answer: Sendable>(
+        isolation actor: isolated (any Actor)? = #isolation, to ask: (@escaping @Sendable (Answer) -> Void) -> Void
+    ) async -> Answer {
+        let answer = await withCheckedContinuation(isolation: actor) { done in
+            ask { [answersOnTheirWay] in
+                answersOnTheirWay.withLock { $0 += 1 }
+                done.resume(returning: $0)
+            }
+        }
+        answersOnTheirWay.withLock { $0 -= 1 }
+        return answer
     }
 }

@@ -83,11 +83,12 @@ extension FakeWorker {
     /// If the app was asked for a token or a name, this waits for the answer, at most ten seconds of real time. After
     /// that, the app counts as waiting for the test, and ``until(_:)`` can be used to wait for its answer.
     public nonisolated(nonsending) func settles() async {
-        let end = ContinuousClock.now + (isAppWaiting.withLock { $0 } ? .zero : Self.patience)
+        let start = ContinuousClock.now
+        let end = start + (isAppWaiting.withLock { $0 } ? .zero : Self.patience)
         var (wasAsked, isAsked) = (false, await isAppAsked)
         repeat {
             if wasAsked { try? await Task.sleep(for: .milliseconds(5)) }
-            for _ in 0..<Self.rounds { await everyoneTakesATurn() }
+            for _ in 0..<Self.rounds { await everyoneTakesATurn(by: start + Self.patience) }
             (wasAsked, isAsked) = (isAsked, await isAppAsked)
         } while (wasAsked || isAsked) && ContinuousClock.now < end
         isAppWaiting.withLock { $0 = isAsked || !awaitsApp }
@@ -110,12 +111,14 @@ extension FakeWorker {
     private static let rounds = 16
     private static let patience = Duration.seconds(10)
 
-    /// Runs the clients' queue, and then everything that waits on the caller's actor. That includes what the clients
-    /// have sent there, since it is queued on that actor directly and in order.
-    private nonisolated(nonsending) func everyoneTakesATurn() async {
+    /// Runs the clients' queue, and then everything that waits on the caller's actor, and each task of the app that the
+    /// clients have answered.
+    private nonisolated(nonsending) func everyoneTakesATurn(by end: ContinuousClock.Instant) async {
         await time.perform {}
-        await Task.yield()
+        repeat { await Task.yield() } while isAppBeingAnswered && ContinuousClock.now < end
     }
+
+    private var isAppBeingAnswered: Bool { clients.withLock { $0.contains { $0.client?.isAnswering ?? false } } }
 
     /// Whether the app was asked for a token or a name and has not answered. It may answer on any thread.
     private nonisolated(nonsending) var isAppAsked: Bool {

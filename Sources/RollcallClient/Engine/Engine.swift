@@ -25,6 +25,8 @@ final class Engine: @unchecked Sendable {
     let environment: Environment
     let options: ClientOptions
     let shared = Locked(Shared())
+    /// To tasks of the app, which have not continued with them yet.
+    let answersOnTheirWay = Locked(0)
     private(set) var connection: Connection!
     private(set) lazy var people = People(in: self)
     private(set) lazy var names = Names(options.names, in: environment) { [unowned self] in
@@ -259,7 +261,7 @@ extension Engine {
         changed()
     }
 
-    func begin(_ pause: Pause, for duration: Duration, done: @escaping (Bool) -> Void) {
+    func begin(_ pause: Pause, for duration: Duration, _ done: @escaping (Bool) -> Void) {
         guard !isClosed else { return done(false) }
         pause.deadline = now + duration
         pause.done = done

@@ -124,7 +124,7 @@ extension Engine {
     }
 
     /// Ends the field's typing. Calls `done` with true once that is published, or with false if it may not be.
-    func fieldEnded(_ field: TypingField, within limit: Duration, done: @escaping (Bool) -> Void) {
+    func fieldEnded(_ field: TypingField, within limit: Duration, _ done: @escaping (Bool) -> Void) {
         fieldEnded(field)
         if rooms[field.conversation]?.typedIn != nil { return done(true) }
         guard connection.isOpen else { return done(false) }
