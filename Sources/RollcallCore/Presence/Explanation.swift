@@ -50,27 +50,26 @@ public struct Explanation: Hashable, Sendable {
     public var grace: Duration
 }
 
-extension Shard {
-    /// Explains the presence that readers see of a user.
-    public func explanation(of report: UserReport, at now: Instant) -> Explanation {
-        let standings = redis.known(at: now).judged(report.workers.standings)
-        let reading = visible(report.record, standings)
+extension Explanation {
+    /// - Parameter reading: the presence that readers see.
+    init(
+        _ report: UserReport, shown reading: VisiblePresence, _ standings: [Incarnation: WorkerStanding],
+        isSettling: Bool, grace: Duration
+    ) {
         let devices = report.record.devices.map { device, record in
             let worker = report.workers.workers.first { $0.incarnation == record.incarnation }
-            return Explanation.Device(
+            return Device(
                 device: device, record: record,
                 standing: .init(
-                    record, isDead: standings[record.incarnation]?.isDead == true,
-                    isSettling: redis.judgement.isSettling),
+                    record, isDead: standings[record.incarnation]?.isDead == true, isSettling: isSettling),
                 worker: worker ?? WorkerReport(incarnation: record.incarnation, leaseEnd: nil))
         }
         let sorted = devices.sorted {
             ($0.standing == .gone ? 1 : 0, $0.device) < ($1.standing == .gone ? 1 : 0, $1.device)
         }
-        return Explanation(
+        self.init(
             presence: reading.presence, report: report, devices: sorted,
-            rule: .init(that: reading.presence, comesOf: sorted, isStored: report.storedStatus != nil),
-            grace: settings.grace)
+            rule: .init(that: reading.presence, comesOf: sorted, isStored: report.storedStatus != nil), grace: grace)
     }
 }
 

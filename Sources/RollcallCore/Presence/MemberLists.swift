@@ -3,62 +3,117 @@
 
 internal import RollcallProtocol
 
-extension Shard {
+/// Owns what sessions were sent of the members of each room, and the rooms whose members have changed since.
+final class MemberLists {
+    private let loop: Loop
+    private let outbound: Outbound
+    private let watches: Watches
+    /// Rooms whose members have changed.
+    private var changes = ChangeQueue<Room>()
+
+    init(_ loop: Loop, _ outbound: Outbound, _ watches: Watches) {
+        (self.loop, self.outbound, self.watches) = (loop, outbound, watches)
+    }
+
+    /// Rooms with changes that were not sent yet.
+    var changeCount: Int { changes.count }
+
+    /// Sends what the room's members are now, if that differs from what was sent.
+    func queue(_ room: Room) { changes.insert(room) }
+
     /// Adds a session to those that follow the room's members, which are known.
-    func watchMembers(of room: Room, for session: Session) {
-        guard room.showsMembers(to: session) else { return }
-        fanOut.enqueue(
-            [.members(room)] + room.shownMembers.map { .user(addWatcher(session, of: $0)) }, for: session)
+    func watch(_ room: Room, for session: Session) {
+        guard room.members.followed(by: session, in: room.conversation) else { return }
+        outbound.enqueue(
+            [.members(room)] + room.members.shownUsers.map { .user(watches.add(session, of: $0)) }, for: session)
     }
 
     /// Sends the members to a session that already follows them: the list, then the presence of each member, including
     /// those that the session also watches for another reason.
-    func enqueueMembers(of room: Room, to session: Session) {
-        fanOut.enqueue([.members(room)] + room.shownMembers.compactMap { watches[$0].map { .user($0) } }, for: session)
+    func showAgain(_ room: Room, to session: Session) {
+        outbound.enqueue(
+            [.members(room)] + room.members.shownUsers.compactMap { watches.watched($0).map { .user($0) } },
+            for: session)
     }
 
-    func unwatchMembers(of room: Room, for session: Session) {
-        guard room.unwatchesMembers(session) else { return }
-        fanOut.cancel(.members(room), for: session)
-        for member in room.shownMembers { removeWatcher(session, of: member) }
+    func unwatch(_ room: Room, for session: Session) {
+        guard room.members.unfollowed(by: session) else { return }
+        outbound.cancel(.members(room), for: session)
+        for member in room.members.shownUsers { watches.remove(session, of: member) }
     }
 
     /// Sends the member changes of each room: at once or, in a large room, once the last message is old enough.
-    func sendMemberChanges(at now: Instant) {
-        for room in fanOut.members.take(settings.bounds.tellBatch) where !room.isOver && !room.presenceSessions.isEmpty
-        {
-            let moment = room.mayTellMembers(at: now, settings: settings.typing)
+    func sendChanges(at now: Instant) {
+        for room in changes.take(loop.settings.bounds.tellBatch) where !room.isOver && !room.members.followers.isEmpty {
+            let moment = room.members.mayTell(at: now, settings: loop.settings.typing)
             if moment > now {
-                timers.remind(.members(room), at: moment)
+                loop.remind(.members(room), at: moment)
             } else {
-                sendMemberChanges(of: room, at: now)
+                sendChanges(of: room, at: now)
             }
         }
     }
 
-    func sendMembers(of room: Room, to session: Session) {
-        guard !room.isOver, let members = room.toldMembers else { return }
-        deliver(.members(members), to: CollectionOfOne(session), counting: false)
-    }
-
     /// Sends the list before the presence of its new members, so that sessions get no presence of unknown users.
-    private func sendMemberChanges(of room: Room, at now: Instant) {
-        guard let told = room.toldMembers, let members = room.membersMessage, members != told else { return }
-        room.told(members, at: now)
-        let sessions = room.presenceSessions.elements
-        send(.members(members), of: .members(room), to: sessions)
+    private func sendChanges(of room: Room, at now: Instant) {
+        guard let told = room.members.shown, let members = room.members.message(of: room.conversation), members != told
+        else { return }
+        room.members.told(members, at: now)
+        let sessions = room.members.followers.elements
+        outbound.send(.members(members), of: .members(room), to: sessions)
         let (before, after) = (Set(told.users.map(\.user)), Set(members.users.map(\.user)))
         let (new, gone) = (after.subtracting(before).sorted(), before.subtracting(after).sorted())
         for session in sessions {
-            fanOut.enqueue(new.map { .user(addWatcher(session, of: $0)) }, for: session)
-            for member in gone { removeWatcher(session, of: member) }
+            outbound.enqueue(new.map { .user(watches.add(session, of: $0)) }, for: session)
+            for member in gone { watches.remove(session, of: member) }
+        }
+    }
+}
+
+// MARK: The members of a room
+
+/// The members of a room, the sessions that follow them, and what these were last sent.
+struct ShownMembers {
+    var known = MemberSet()
+    /// Sessions that also watch the members.
+    private(set) var followers = IndexedSet<Session>()
+    /// The members last sent to these sessions, and when; the sessions watch the users it names. `nil` before the
+    /// first.
+    private(set) var shown: ServerMessage.Members?
+    private var lastTold: Instant?
+
+    /// How many members are known by name.
+    var namedCount: Int { known.names?.count ?? 0 }
+    var shownUsers: [UserID] { shown?.users.map(\.user) ?? [] }
+
+    /// The members as a message; `nil` until they are known.
+    func message(of conversation: ConversationID) -> ServerMessage.Members? {
+        known.names.map { names in
+            ServerMessage.Members(
+                conversation: conversation, users: names.keys.sorted().map { .init(user: $0, name: names[$0]) },
+                count: known.count)
         }
     }
 
-    /// Reads more members of a very large conversation, of which only some are known and some of those were removed.
-    func readMoreMembers(of room: Room) {
-        let most = settings.limits.watchedUsers
-        guard redis.answersReads, !room.isOver, room.members.hasFew(of: most) else { return }
-        read(RoomRead(conversation: room.conversation, users: [], withTyping: false, mostMembers: most), for: room)
+    /// Adds a session to those that follow the members, which are known.
+    ///
+    /// - Returns: false if it followed them before.
+    mutating func followed(by session: Session, in conversation: ConversationID) -> Bool {
+        if followers.isEmpty { shown = message(of: conversation) }
+        return followers.insert(session)
+    }
+
+    /// - Returns: whether the session followed the members until now.
+    mutating func unfollowed(by session: Session) -> Bool { followers.remove(session) }
+
+    mutating func told(_ members: ServerMessage.Members, at now: Instant) {
+        (shown, lastTold) = (members, now)
+    }
+
+    /// When a change of the members may be sent: at once or, if there are many, once ``ShardSettings/Typing/coalesce``
+    /// has passed since the last message.
+    func mayTell(at now: Instant, settings: ShardSettings.Typing) -> Instant {
+        guard let lastTold, namedCount > settings.names else { return now }
+        return max(now, lastTold + settings.coalesce)
     }
 }

@@ -5,7 +5,7 @@
 // - A user who was never seen, or only in the background, looks like one who does not exist.
 // - What is known is replaced only by what is newer.
 
-public import RollcallProtocol
+internal import RollcallProtocol
 
 /// A presence as observers may be shown it.
 struct VisiblePresence: Hashable, Sendable {
@@ -62,24 +62,5 @@ struct VisiblePresence: Hashable, Sendable {
         let new = change.presence
         return new.version > version || new.version <= latest && version > latest
             || new.version == version && new.lastSeen != nil && presence.lastSeen == nil
-    }
-}
-
-extension Shard {
-    /// Returns the presence to show for users that were read, watched or not.
-    public func presences(in snapshot: PresenceSnapshot) -> [Presence] {
-        snapshot.records.map { visible($0, snapshot.standings).presence }
-    }
-
-    /// Returns whether to push, for users that were read without a worker that counts as alive.
-    package func reach(in snapshot: PresenceSnapshot, at now: Instant) -> [UserID: Reach] {
-        let (standings, time) = (redis.judgement.counting(snapshot.standings), redis.time(at: now))
-        return Dictionary(snapshot.records.map { ($0.user, Reach($0, past: standings, at: time)) }) { first, _ in first
-        }
-    }
-
-    /// Returns what to show of a user who was read, watched or not.
-    func visible(_ record: PresenceRecord, _ standings: [Incarnation: WorkerStanding]) -> VisiblePresence {
-        VisiblePresence(record, standings, redis.judgement, unless: watches[record.user]?.known)
     }
 }

@@ -16,34 +16,6 @@ public final class Session: Numbered {
         case ending
     }
 
-    /// What a client sent: a valid message, an invalid one, or no JSON object.
-    enum Said: Hashable, Sendable {
-        case request(ClientRequest)
-        case error(MessageError)
-        case garbage
-
-        func cost(_ limits: ServerMessage.Limits) -> Int {
-            if case .request(let request) = self { request.message.cost(limits) } else { 1 }
-        }
-
-        var isGoodbye: Bool {
-            if case .request(let request) = self, case .goodbye = request.message { return true }
-            return false
-        }
-    }
-
-    /// Messages that wait to be processed, in order.
-    struct Held: Sendable {
-        private var said = Deque<(said: Said, came: Instant)>()
-
-        var count: Int { said.count }
-        var next: (said: Said, came: Instant)? { said.first }
-        var hasGoodbye: Bool { said.contains { $0.said.isGoodbye } }
-
-        mutating func append(_ new: Said, came: Instant) { said.append((new, came)) }
-        mutating func takeNext() -> (said: Said, came: Instant)? { said.popFirst() }
-    }
-
     /// Orders sessions among those of the shard.
     public let number: Int32
     package private(set) var isOver = false
@@ -52,7 +24,7 @@ public final class Session: Numbered {
     /// Its connection, while it has one.
     private(set) var peer: (any Peer)?
     /// Received messages that wait; `nil` while each message is processed on arrival.
-    private(set) var held: Held?
+    private(set) var held: MessageQueue?
     /// Whether the token may still be rejected, so that no message is processed.
     private(set) var isUnproven = false
     /// What Redis has and will have of the device; set by the hello.
@@ -156,17 +128,17 @@ public final class Session: Numbered {
 
     /// Has the messages that come from now on wait.
     func hold() {
-        held = Held()
+        held = MessageQueue()
         peer?.hold()
     }
 
-    func keep(_ said: Said, came: Instant) { held?.append(said, came: came) }
+    func keep(_ said: ReceivedMessage, came: Instant) { held?.append(said, came: came) }
 
     /// Redis has told that the token was not revoked.
     func proven() { isUnproven = false }
 
     /// Takes the first message that waited.
-    func takeHeld() -> (said: Said, came: Instant)? { held?.takeNext() }
+    func takeHeld() -> (said: ReceivedMessage, came: Instant)? { held?.takeNext() }
 
     /// Nothing waits any more.
     func listen() {

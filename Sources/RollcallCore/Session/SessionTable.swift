@@ -4,7 +4,8 @@
 internal import HeapModule
 internal import RollcallProtocol
 
-struct SessionTable {
+/// All sessions of a shard. ``Sessions`` and ``DeviceRecords`` change it, and the others look sessions up.
+final class SessionTable {
     /// By number; `nil` where a number is free.
     private var numbered: [Session?] = []
     private var free = Heap<Int32>()
@@ -48,7 +49,7 @@ struct SessionTable {
     // MARK: From the connection to the end
 
     /// Adds a session for a new connection, with the smallest free number.
-    mutating func connected(_ peer: any Peer, at now: Instant) -> Session {
+    func connected(_ peer: any Peer, at now: Instant) -> Session {
         let session = Session(
             number: free.popMin() ?? Int32(numbered.count), peer: peer,
             leaves: drain?.moment(at: now, using: &random), now: now)
@@ -61,10 +62,10 @@ struct SessionTable {
     }
 
     /// Draws the ID of a session that is welcomed next.
-    mutating func newID() -> SessionID { SessionID(using: &random) }
+    func newID() -> SessionID { SessionID(using: &random) }
 
     /// Handles the welcome of a connected session, whose device has this name.
-    mutating func opened(_ session: Session, as recorder: DeviceRecorder) {
+    func opened(_ session: Session, as recorder: DeviceRecorder) {
         let others = of(recorder.name.user)
         session.welcomed(as: recorder, after: others.first { $0.recorder?.name.device == recorder.name.device })
         byID[recorder.name.session] = session
@@ -73,19 +74,19 @@ struct SessionTable {
     }
 
     /// Handles that an open session loses its connection, and lingers.
-    mutating func lostConnection(_ session: Session) {
+    func lostConnection(_ session: Session) {
         assert(session.phase == .open, "an open session loses its connection once")
         lingering.append(session, open: openCount)
         openCount -= 1
     }
 
     /// Returns the session that has lingered longest, if more linger than allowed; the caller removes it.
-    mutating func nextToDrop(_ bounds: ShardSettings.Bounds) -> Session? {
+    func nextToDrop(_ bounds: ShardSettings.Bounds) -> Session? {
         lingeringCount > lingering.limit(bounds) ? lingering.popFirst() : nil
     }
 
     /// Removes a session that has no connection, or was never welcomed.
-    mutating func remove(_ session: Session) {
+    func remove(_ session: Session) {
         session.ended()
         numbered[Int(session.number)] = nil
         free.insert(session.number)
@@ -101,7 +102,7 @@ struct SessionTable {
     /// Draws the moment at which each connected session leaves. Sessions that connect later get one too.
     ///
     /// - Returns: the connected sessions.
-    mutating func drain(_ drain: Drain, at now: Instant) -> [Session] {
+    func drain(_ drain: Drain, at now: Instant) -> [Session] {
         self.drain = drain
         let connected = all.filter(\.isConnected)
         for session in connected { session.leaves(at: drain.moment(at: now, using: &random)) }
@@ -109,7 +110,7 @@ struct SessionTable {
     }
 
     /// Draws the worker that a leaving session connects to next; `nil` if it returns to the address it has.
-    mutating func drawDestination() -> ByteString? {
+    func drawDestination() -> ByteString? {
         drain?.destinations.randomElement(using: &random)
     }
 }

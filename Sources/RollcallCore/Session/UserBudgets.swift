@@ -7,7 +7,7 @@ internal import RollcallProtocol
 
 /// The budgets of users who used theirs recently: `message_rate` messages per second, and `message_burst` at once. Full ones
 /// for which nobody waits are not stored.
-struct UserBudgets {
+final class UserBudgets {
     private struct Budget {
         var bucket: TokenBucket
         /// Sessions with messages that wait, in the order of their turns.
@@ -20,6 +20,7 @@ struct UserBudgets {
         }
     }
 
+    private let loop: Loop
     private let rate: Int
     private let burst: Int
     private var budgets: [UserID: Budget] = [:]
@@ -28,7 +29,9 @@ struct UserBudgets {
 
     private static let few = 64
 
-    init(_ limits: ServerMessage.Limits) {
+    init(_ loop: Loop) {
+        let limits = loop.settings.limits
+        self.loop = loop
         (rate, burst) = (max(1, limits.messageRate), max(1, limits.messageBurst))
     }
 
@@ -38,7 +41,7 @@ struct UserBudgets {
     ///
     /// - Parameter cost: at most the burst. What is not there is owed: the next message waits for it, whoever sends it.
     /// - Returns: whether the message may be processed.
-    mutating func charge(_ cost: Int, to user: UserID, at now: Instant) -> Bool {
+    func charge(_ cost: Int, to user: UserID, at now: Instant) -> Bool {
         let isCharged = budgets[user, default: Budget(bucket: TokenBucket(rate: rate, burst: burst, now: now))].charge(
             cost, at: now)
         guard budgets.count > crowded else { return isCharged }
@@ -47,22 +50,23 @@ struct UserBudgets {
         return isCharged
     }
 
-    /// Gives back what a message cost too much.
-    mutating func refund(_ cost: Int, to user: UserID) {
+    /// Gives back what a message cost too much. The sessions of the user that wait for their budget go on.
+    func refund(_ cost: Int, to user: UserID, at now: Instant) {
         budgets[user]?.bucket.refund(cost)
+        if isWaited(for: user) { loop.remind(.turns(user), at: now) }
     }
 
     // MARK: Turns
 
     /// Puts a session at the end of its user's queue.
-    mutating func waits(_ session: Session, of user: UserID, at now: Instant) {
+    func waits(_ session: Session, of user: UserID, at now: Instant) {
         budgets[user, default: Budget(bucket: TokenBucket(rate: rate, burst: burst, now: now))].waiting.append(session)
     }
 
-    func isWaited(for user: UserID) -> Bool { budgets[user]?.waiting.isEmpty == false }
+    private func isWaited(for user: UserID) -> Bool { budgets[user]?.waiting.isEmpty == false }
 
     /// Removes a session that no longer waits.
-    mutating func forget(_ session: Session, of user: UserID) {
+    func forget(_ session: Session, of user: UserID) {
         guard isWaited(for: user) else { return }
         budgets[user]?.waiting.removeAll { $0 == session }
     }
@@ -77,7 +81,7 @@ struct UserBudgets {
     /// Takes the session from the queue whose turn it is, and charges its next message.
     ///
     /// - Returns: `nil` if nobody waits.
-    mutating func takeTurn(of user: UserID, at now: Instant, cost: (Session) -> Int) -> Turn? {
+    func takeTurn(of user: UserID, at now: Instant, cost: (Session) -> Int) -> Turn? {
         guard isWaited(for: user), let next = budgets[user]?.bucket.next(at: now) else { return nil }
         guard next <= now, let session = budgets[user]?.waiting.popFirst() else { return .later(next) }
         budgets[user]?.bucket.take(cost(session), at: now)

@@ -14,7 +14,7 @@ extension Numbered where Self: AnyObject {
 }
 
 /// Objects with unique names. Each has the smallest number that was free when it was added.
-struct Directory<Name: Hashable, Object: Numbered> {
+final class Directory<Name: Hashable, Object: Numbered> {
     private var objects: [Name: Object] = [:]
     private var free = Heap<Int32>()
 
@@ -25,14 +25,14 @@ struct Directory<Name: Hashable, Object: Numbered> {
 
     subscript(name: Name) -> Object? { objects[name] }
 
-    mutating func insert(_ name: Name, _ make: (_ number: Int32) -> Object) -> Object {
+    func insert(_ name: Name, _ make: (_ number: Int32) -> Object) -> Object {
         assert(objects[name] == nil, "two objects have the same name")
         let object = make(free.popMin() ?? Int32(objects.count))
         objects[name] = object
         return object
     }
 
-    mutating func remove(_ name: Name) {
+    func remove(_ name: Name) {
         guard let object = objects.removeValue(forKey: name) else { return assertionFailure("it is removed once") }
         free.insert(object.number)
     }

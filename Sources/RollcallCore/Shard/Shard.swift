@@ -1,7 +1,11 @@
 // The decisions of one event loop of a worker. A shard does no I/O and reads no clock: it asks its store, tells its peers and
 // has its host wake it. So a test, or a simulation of many workers, can drive it exactly as a worker does.
+//
+// Each state has one owner, a class in the file of its name, with all rules that read or change it. An owner is given those
+// that it may call, and none of them knows it: references only go down. What concerns several owners is in what is given
+// them all, or here: the order of a tick, of a change of the lease, and of what a channel brings.
 
-internal import RollcallProtocol
+public import RollcallProtocol
 
 /// Something that happens to a shard, at a moment.
 public typealias ShardEvent = (_ shard: Shard, _ now: Instant) -> Void
@@ -12,47 +16,18 @@ public typealias ShardEvent = (_ shard: Shard, _ now: Instant) -> Void
 /// All that happens is an event of its own: ``after(_:)``. At the end of each event-loop tick, the host calls ``endTick()``,
 /// which combines changes into fewer messages and reads.
 public final class Shard {
-    enum Reminder: Hashable {
-        case session(Session)
-        case typing(Session)
-        /// Messages of a user's sessions that wait may be processed.
-        case turns(UserID)
-        /// A deferred change of a device's state may be written, or of a user be shown.
-        case state(Session)
-        case watch(Watch)
-        case room(Room)
-        case members(Room)
-        /// Weaker states may be written under the new incarnation.
-        case weakerStates
-    }
-
-    /// Set before the first event.
-    public unowned var host: (any Host)!
-    private let directStore: any PresenceStore
-    /// Sessions to list with one request; see ``list(_:of:under:)``.
-    private var toList: [(name: SessionName, session: Session)] = []
-    /// Whether an event happens at this moment. What comes meanwhile has to wait.
-    public private(set) var isInEvent = false
-    private var endsTickSoon = false
-    private var wakesAt: Instant?
-    private var deliveries = 0
-
-    let settings: ShardSettings
-    /// What the loop of the lease last published.
-    public internal(set) var redis: RedisState
-    var weakerStates = WeakerStates()
-    var sessions: SessionTable
-    /// The conversations that sessions have joined or are joining.
-    var rooms = Directory<ConversationID, Room>()
-    /// The users that sessions watch.
-    var watches = Directory<UserID, Watch>()
-    var reads = DueReads()
-    var repairs = WriteRepairs()
-    var fanOut = FanOut()
-    var budgets: UserBudgets
-    var timers = Timers<Reminder>()
-    /// Counters of what has happened so far.
-    public internal(set) var tally = ShardTally()
+    let loop: Loop
+    let table: SessionTable
+    let outbound: Outbound
+    let budgets: UserBudgets
+    let watches: Watches
+    let typing: TypingSignals
+    let typingFanOut: TypingFanOut
+    let memberLists: MemberLists
+    let conversations: Conversations
+    let records: DeviceRecords
+    let sessions: Sessions
+    let inbox: Inbox
 
     /// - Parameters:
     ///   - worker: the worker's name in `welcome` before it holds a lease.
@@ -62,160 +37,329 @@ public final class Shard {
         random: some RandomNumberGenerator & Sendable,
         clock: RedisClock = .unknown
     ) {
-        self.settings = settings
-        directStore = store
-        sessions = SessionTable(random: random)
-        redis = RedisState(worker: worker, lease: .zero, heartbeat: .zero, clock: clock)
-        budgets = UserBudgets(settings.limits)
+        let redis = RedisState(worker: worker, lease: .zero, heartbeat: .zero, clock: clock)
+        let rooms = Directory<ConversationID, Room>()
+        loop = Loop(settings: settings, store: store, redis: redis)
+        table = SessionTable(random: random)
+        outbound = Outbound(loop)
+        budgets = UserBudgets(loop)
+        watches = Watches(loop, outbound)
+        typing = TypingSignals(loop, outbound, rooms)
+        typingFanOut = TypingFanOut(loop, outbound, table)
+        memberLists = MemberLists(loop, outbound, watches)
+        conversations = Conversations(loop, outbound, table, rooms, budgets, typing, typingFanOut, memberLists)
+        records = DeviceRecords(loop, outbound, table)
+        sessions = Sessions(loop, table, outbound, budgets, watches, conversations, records)
+        inbox = Inbox(loop, budgets, outbound, watches, conversations, records, sessions)
+        records.fate = self
     }
 
-    /// The number of welcomed and connected sessions.
-    public var openSessionCount: Int { sessions.openCount }
-
-    /// The number of typists last sent to sessions here, summed over all conversations.
-    public var typistCount: Int { fanOut.typistCount }
-
-    /// The number of sessions, including those in their grace period.
-    public var sessionCount: Int { sessions.count }
-
-    /// When ``timePassed(at:)`` next has something to do.
-    public var nextDeadline: Instant? { timers.next }
-
-    /// Handles elapsed time: does everything that is due.
-    public func timePassed(at now: Instant) {
-        wakesAt = nil
-        while let reminder = timers.popDue(at: now) {
-            switch reminder {
-            case .session(let session): sessionDue(session, at: now)
-            case .typing(let session): typingDue(session, at: now)
-            case .turns(let user): takeTurns(of: user, at: now)
-            case .state(let session): stateDue(session, at: now)
-            case .watch(let watch): fanOut.presence.insert(watch)
-            case .room(let room): roomDue(room, at: now)
-            case .members(let room): fanOut.members.insert(room)
-            case .weakerStates: writeWeakerStates(at: now)
-            }
-        }
+    /// Set before the first event.
+    public var host: (any Host)! {
+        get { loop.host }
+        set { loop.host = newValue }
     }
 
-    /// Whether more changes wait than one tick sends.
-    public var hasMoreToTell: Bool {
-        fanOut.hasChanges
-    }
-}
+    /// What the loop of the lease last published.
+    public var redis: RedisState { loop.redis }
 
-// MARK: Events
+    // MARK: Events
 
-extension Shard {
+    /// Whether an event happens at this moment. What comes meanwhile has to wait.
+    public var isInEvent: Bool { loop.isInEvent }
+
     /// Lets an event happen. Events of peers, replies and whatever else happens must not come inside another.
     public func after(_ event: ShardEvent) {
-        eventBegins()
-        event(self, host.now)
-        eventEnds()
-        endTickSoon()
+        loop.eventBegins()
+        event(self, loop.host.now)
+        loop.eventEnds()
+        loop.endTickSoon()
     }
 
     /// Ends an event-loop tick: sends the changes of this tick together, and requests reads in batches. If there is more to
     /// tell, the next tick follows as soon as the messages of this one are flushed.
     public func endTick() {
-        endsTickSoon = false
-        eventBegins()
-        let now = host.now
-        sendTyping(at: now)
-        sendMemberChanges(at: now)
-        sendPresence(at: now)
-        sendPendingUpdates()
-        askForReads(at: now)
-        readUnclearRooms()
-        eventEnds()
-        if hasMoreToTell { endTickSoon() }
+        loop.tickEnds()
+        loop.eventBegins()
+        let now = loop.host.now
+        typingFanOut.sendChanges(at: now)
+        memberLists.sendChanges(at: now)
+        watches.sendChanges(at: now)
+        outbound.sendPendingUpdates()
+        watches.requestReads(at: now)
+        conversations.readUnclearRooms()
+        loop.eventEnds()
+        if hasMoreToTell { loop.endTickSoon() }
     }
 
-    private func eventBegins() {
-        assert(!isInEvent, "an event comes inside another")
-        isInEvent = true
-    }
+    /// When ``timePassed(at:)`` next has something to do.
+    public var nextDeadline: Instant? { loop.nextReminder }
 
-    private func eventEnds() {
-        sendLists()
-        isInEvent = false
-        wakeInTime()
-    }
-
-    private func endTickSoon() {
-        guard !endsTickSoon else { return }
-        endsTickSoon = true
-        host.endTickSoon()
-    }
-
-    /// Has the host wake the shard when it next has something to do.
-    func wakeInTime() {
-        guard let next = timers.next else { return }
-        if let wakesAt, wakesAt <= next { return }
-        wakesAt = next
-        host.wake(at: next)
-    }
-}
-
-// MARK: Redis and the sessions
-
-extension Shard {
-    /// Redis. What waits to be listed is asked for first, so that requests keep their order.
-    var store: any PresenceStore {
-        sendLists()
-        return directStore
-    }
-
-    /// Puts a session on an incarnation's list. Sessions that are listed one after the other, as after an outage, are listed
-    /// with one request.
-    func list(_ name: SessionName, of session: Session, under incarnation: Incarnation) {
-        toList.append((name, session))
-        if toList.count == ShardSettings.listBatch { sendLists() }
-    }
-
-    private func sendLists() {
-        guard !toList.isEmpty, let incarnation = redis.incarnation else { return }
-        let until = redis.until
-        let sessions = toList
-        toList = []
-        directStore.list(sessions.map(\.name), of: incarnation, until: until) { [self] reply in
-            after { shard, now in
-                for (name, session) in sessions {
-                    shard.listed(reply, name, session, under: incarnation, at: now)
-                }
+    /// Handles elapsed time: does everything that is due.
+    public func timePassed(at now: Instant) {
+        loop.woke()
+        while let reminder = loop.nextDue(at: now) {
+            switch reminder {
+            case .session(let session): sessions.due(session, at: now)
+            case .typing(let session): typing.due(session, at: now)
+            case .turns(let user): inbox.takeTurns(of: user, at: now)
+            case .state(let session): records.stateDue(session, at: now)
+            case .watch(let watch): watches.due(watch)
+            case .room(let room): typingFanOut.due(room, at: now)
+            case .members(let room): memberLists.queue(room)
+            case .weakerStates: records.writeWeakerStates(at: now)
             }
         }
     }
 
-    func deliver(_ message: ServerMessage, to session: Session) {
-        deliver(message, to: CollectionOfOne(session))
+    // MARK: The lease
+
+    /// Handles a change of the worker's lease.
+    public func told(_ news: LeaseNews, at now: Instant) {
+        let former = loop.redis
+        switch news {
+        case .began(let redis, let snapshot, let lastBeat):
+            // Everything is written again, and everything shown is read again: Redis may have lost data or gone back to an
+            // older state.
+            loop.leaseChanged(to: redis)
+            let incarnation = Incarnation(name: former.workerName)
+            records.incarnationBegan(after: incarnation, snapshot, lastBeat: lastBeat, at: now)
+            typing.retryStops(at: now)
+            readAllAgain(authoritatively: false)
+        case .renewed(let redis, _):
+            loop.leaseChanged(to: redis)
+            leaseRenewed(since: former, at: now)
+        case .heartbeatsFail(let redis):
+            // Nothing is written until a heartbeat succeeds. Reads go on under the rules of an outage.
+            loop.leaseChanged(to: redis)
+            if !former.answersReads { readAllAgain(authoritatively: false) }
+            if former.takesWrites || !former.answersReads {
+                for session in table.all { records.proveByRead(session, at: now) }
+            }
+            watches.heartbeatCame()
+            conversations.retryReads()
+        case .lost(let redis):
+            // Redis is unreachable or the lease may be lost: nothing can be written until the next incarnation.
+            loop.leaseChanged(to: redis)
+            for session in table.all { inbox.proven(session, at: now) }
+        }
     }
 
-    /// Sends a message, which is encoded once for all of these sessions.
+    /// Handles a heartbeat that renewed the lease and read all others. Everything is read authoritatively once the last
+    /// outage has settled.
+    private func leaseRenewed(since former: RedisState, at now: Instant) {
+        if former.judgement.isSettling, !loop.redis.judgement.isSettling {
+            readAllAgain(authoritatively: true)
+        } else if loop.redis.judgement.hasLostWorker(since: former.judgement) {
+            watches.workerLost()
+        }
+        watches.heartbeatCame()
+        records.heartbeatCame(resumesWrites: !former.takesWrites, at: now)
+        typing.retryStops(at: now)
+        records.sweepIfNeeded()
+        conversations.retryReads()
+        records.continueAudit(at: now)
+    }
+
+    private func readAllAgain(authoritatively: Bool) {
+        watches.readAgain(authoritatively: authoritatively)
+        conversations.readAgain()
+    }
+
+    // MARK: Channels
+
+    /// Handles the confirmation of a channel: a read that starts now misses nothing.
+    public func subscribed(_ topic: Topic, at now: Instant) {
+        switch topic {
+        case .presence(let user): watches.confirmed(user)
+        case .typing(let conversation), .members(let conversation): conversations.confirmed(topic, of: conversation)
+        case .worker: break
+        }
+    }
+
+    /// Handles the loss of the connection that receives changes. What is shown stays as it is until each channel is
+    /// confirmed and read again.
+    public func subscriptionsLost() {
+        conversations.channelsLost()
+        watches.channelsLost()
+    }
+
+    /// Handles the loss of one channel, because one of several servers was lost or the channel moves to another server.
+    /// Works like ``subscriptionsLost()`` for a single channel.
+    public func subscriptionLost(_ topic: Topic) {
+        switch topic {
+        case .presence(let user): watches.channelLost(user)
+        case .typing(let conversation), .members(let conversation): conversations.channelLost(topic, of: conversation)
+        case .worker: break
+        }
+    }
+
+    /// Handles what was published. What an unreadable change is about is read from Redis.
+    public func receive(_ payload: UnsafeRawBufferPointer, on topic: Topic, at now: Instant) {
+        switch topic {
+        case .typing(let conversation):
+            guard let change: TypingChange = loop.parsed(payload) else { return typingUnreadable(in: conversation) }
+            conversations.typingPublished(change, in: conversation, at: now)
+        case .presence(let user):
+            guard let change: PresenceChange = loop.parsed(payload) else { return presenceUnreadable(of: user) }
+            watches.published(change, at: now)
+        case .members(let conversation):
+            memberChanged(loop.parsed(payload) ?? .reset, in: conversation, at: now)
+        case .worker:
+            if let notice = WorkerNotice(payload: payload) { loop.host.received(notice) }
+        }
+    }
+
+    package func typingChanged(_ change: TypingChange, in conversation: ConversationID, at now: Instant) {
+        conversations.typingPublished(change, in: conversation, at: now)
+    }
+
+    package func typingUnreadable(in conversation: ConversationID) {
+        conversations.typingUnreadable(in: conversation)
+    }
+
+    package func memberChanged(_ change: MemberChange, in conversation: ConversationID, at now: Instant) {
+        conversations.membersPublished(change, in: conversation, at: now)
+    }
+
+    package func presenceChanged(_ change: PresenceChange, at now: Instant) { watches.published(change, at: now) }
+
+    package func presenceUnreadable(of user: UserID) { watches.unreadable(user) }
+
+    /// Handles a message to the worker, which may concern a session of this shard.
+    public func noticed(_ notice: WorkerNotice, at now: Instant) {
+        guard let name = notice.session, let session = table.named(name) else { return }
+        switch notice {
+        case .replaced: sessions.end(session, .replaced, at: now)
+        case .sentAway: sessions.end(session, .sentAway, at: now)
+        }
+    }
+}
+
+// MARK: Peers
+
+extension Shard {
+    /// Handles a new connection.
+    public func connected(_ peer: any Peer) -> Session { sessions.connected(peer) }
+
+    /// Handles the end of a connection for any reason but a goodbye.
     ///
-    /// - Parameters:
-    ///   - spared: sessions that are behind, and get a newer state later. For slow-reader limits, the message counts as if it
-    ///     were queued for them.
-    ///   - counting: whether it counts towards slow-reader limits.
-    func deliver(
-        _ message: ServerMessage, to sessions: some Collection<Session>, sparing spared: [Session] = [],
-        counting: Bool = true
-    ) {
-        deliveries += 1
-        let delivery = Delivery(message: message, number: deliveries)
-        var receivers = 0
-        for session in sessions where session.peer?.send(delivery, counting: counting) == true { receivers += 1 }
-        for session in spared { session.peer?.spare(delivery) }
-        tally.delivered(message, to: receivers, of: sessions.count)
+    /// - Parameter silence: the time since the last received byte, which is when the device was last known to be
+    ///   present.
+    public func disconnected(_ session: Session, silence: Duration, at now: Instant) {
+        sessions.disconnected(session, silence: silence, at: now)
     }
 
-    func acknowledge(_ id: MessageID?, to session: Session) {
-        guard let id, session.isConnected else { return }
-        deliver(.ack(id), to: session)
+    /// Handles a valid message from a client.
+    public func received(_ request: ClientRequest, on session: Session, at now: Instant) {
+        inbox.received(request, on: session, at: now)
     }
 
-    func answer(_ session: Session, _ code: MessageError.Code, id: MessageID?, _ message: String) {
-        guard session.isConnected else { return }
-        deliver(.error(MessageError(code: code, id: id, message: message)), to: session)
+    /// Handles an invalid message from a client; the session goes on.
+    public func received(_ error: MessageError, on session: Session, at now: Instant) {
+        inbox.received(error, on: session, at: now)
+    }
+
+    /// Handles a text frame that holds no JSON object.
+    public func receivedGarbage(on session: Session, at now: Instant) {
+        inbox.receivedGarbage(on: session, at: now)
+    }
+
+    /// Handles that a session's outbound data is backing up. From now on, changes are noted and not sent until it
+    /// catches up. Replies are still sent at once.
+    public func fellBehind(_ session: Session) { outbound.fellBehind(session) }
+
+    /// Handles that a session's outbound data was flushed, and sends the current state of what it missed.
+    public func caughtUp(_ session: Session, at now: Instant) {
+        for get in outbound.caughtUp(session) { watches.ask(for: get.users, id: get.id, on: session, at: now) }
+    }
+
+    /// Starts the shutdown: each device is disconnected at a random moment within `spread`.
+    ///
+    /// - Parameter destinations: addresses of other workers. Each device gets one of them.
+    public func drain(over spread: Duration, to destinations: [ByteString] = [], at now: Instant) {
+        sessions.drain(over: spread, to: destinations, at: now)
+    }
+
+    /// Whether no device is connected and, if Redis accepts writes, every decision is written.
+    public var isDrained: Bool { sessions.isDrained }
+}
+
+// The two calls that go up.
+extension Shard: SessionFate {
+    /// Ends a session: tells the client what ``SessionEnd`` says, closes, and does with the device what it says.
+    package func end(_ session: Session, _ end: SessionEnd, at now: Instant) { sessions.end(session, end, at: now) }
+
+    func proven(_ session: Session, at now: Instant) { inbox.proven(session, at: now) }
+}
+
+// MARK: Reads for servers and operators
+
+extension Shard {
+    /// Returns the presence to show for users that were read, watched or not.
+    public func presences(in snapshot: PresenceSnapshot) -> [Presence] {
+        snapshot.records.map { watches.visible($0, snapshot.standings).presence }
+    }
+
+    /// Returns whether to push, for users that were read without a worker that counts as alive.
+    package func reach(in snapshot: PresenceSnapshot, at now: Instant) -> [UserID: Reach] {
+        let (standings, time) = (redis.judgement.counting(snapshot.standings), redis.time(at: now))
+        return Dictionary(snapshot.records.map { ($0.user, Reach($0, past: standings, at: time)) }) { first, _ in first
+        }
+    }
+
+    /// Sweeps devices of dead incarnations that a read found, which sweepers may have missed.
+    public func metDead(in snapshot: PresenceSnapshot) { watches.sweepDead(in: snapshot) }
+
+    /// Explains the presence that readers see of a user.
+    public func explanation(of report: UserReport, at now: Instant) -> Explanation {
+        let standings = redis.known(at: now).judged(report.workers.standings)
+        return Explanation(
+            report, shown: watches.visible(report.record, standings), standings,
+            isSettling: redis.judgement.isSettling, grace: loop.settings.grace)
+    }
+
+    /// Returns the conversations with the most typists, the busiest first, and none without typists.
+    public func busiest(_ count: Int, at now: Instant) -> [BusyConversation] {
+        BusyConversation.busiest(count, of: conversations.all, at: now)
+    }
+}
+
+// MARK: Figures
+
+extension Shard {
+    /// Counters of what has happened so far.
+    public var tally: ShardTally { loop.tally }
+    /// The number of sessions, including those in their grace period.
+    public var sessionCount: Int { table.count }
+    /// The number of welcomed and connected sessions.
+    public var openSessionCount: Int { table.openCount }
+    /// Sessions that have a connection, welcomed or not.
+    public var connectionCount: Int { table.count - table.lingeringCount }
+    /// Sessions that have ended or are in their grace period, and whose records are not settled yet.
+    public var lingeringSessionCount: Int { table.lingeringCount }
+    /// Conversations that sessions here have joined, or are joining.
+    public var roomCount: Int { conversations.count }
+    /// Users that sessions here watch.
+    public var watchCount: Int { watches.count }
+    /// The number of typists last sent to sessions here, summed over all conversations.
+    public var typistCount: Int { typingFanOut.typistCount }
+    /// Sessions that are behind, or are being sent a snapshot.
+    public var backlogCount: Int { outbound.backlogCount }
+    /// Rooms, member lists and users with changes that were not sent yet.
+    public var untoldCount: Int { typingFanOut.changeCount + memberLists.changeCount + watches.changeCount }
+    /// Whether more changes wait than one tick sends.
+    public var hasMoreToTell: Bool { untoldCount > 0 }
+    /// Sessions whose last decision is not in Redis because the last attempt failed.
+    public var unwrittenCount: Int { records.blockedCount }
+
+    /// Whether messages of a session wait for the budget of its user.
+    package func waitsForBudget(_ session: Session) -> Bool {
+        session.held != nil && !session.isUnproven
+    }
+    /// The number of messages of a session that wait to be processed; `nil` if it has no connection.
+    package func heldMessageCount(of session: Session) -> Int? {
+        guard session.isConnected else { return nil }
+        return session.held?.count ?? 0
     }
 }

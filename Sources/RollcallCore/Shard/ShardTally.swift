@@ -39,33 +39,6 @@ public struct ShardTally: Hashable, Sendable {
     }
 }
 
-// Current values.
-extension Shard {
-    /// Sessions that have a connection, welcomed or not.
-    public var connectionCount: Int { sessions.count - sessions.lingeringCount }
-    /// Sessions that have ended or are in their grace period, and whose records are not settled yet.
-    public var lingeringSessionCount: Int { sessions.lingeringCount }
-    /// Conversations that sessions here have joined, or are joining.
-    public var roomCount: Int { rooms.count }
-    /// Users that sessions here watch.
-    public var watchCount: Int { watches.count }
-    /// Sessions that are behind, or are being sent a snapshot.
-    public var backlogCount: Int { fanOut.pendingCount }
-    /// Whether messages of a session wait for the budget of its user.
-    package func waitsForBudget(_ session: Session) -> Bool {
-        session.held != nil && !session.isUnproven
-    }
-    /// The number of messages of a session that wait to be processed; `nil` if it has no connection.
-    package func heldMessageCount(of session: Session) -> Int? {
-        guard session.isConnected else { return nil }
-        return session.held?.count ?? 0
-    }
-    /// Rooms, member lists and users with changes that were not sent yet.
-    public var untoldCount: Int { fanOut.changeCount }
-    /// Sessions whose last decision is not in Redis because the last attempt failed.
-    public var unwrittenCount: Int { repairs.blockedCount }
-}
-
 /// The type of a message to a client: values of a metric label.
 public enum MessageKind: String, CaseIterable, Sendable {
     case welcome, presence, typing, members, removed, pong, ack, error, goodbye

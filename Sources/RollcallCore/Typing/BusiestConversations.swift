@@ -31,18 +31,17 @@ public struct BusyConversation: Hashable, Sendable {
         return Array(found.values.sorted { $0.isBusier(than: $1) }.prefix(count))
     }
 
-    fileprivate func isBusier(than other: BusyConversation) -> Bool {
-        typing == other.typing ? conversation < other.conversation : typing > other.typing
-    }
-}
-
-extension Shard {
-    /// Returns the conversations with the most typists, the busiest first, and none without typists.
-    public func busiest(_ count: Int, at now: Instant) -> [BusyConversation] {
-        let busy = rooms.all.map {
+    /// Returns the rooms with the most typists, the busiest first, and none without typists.
+    static func busiest(_ count: Int, of rooms: [Room], at now: Instant) -> [BusyConversation] {
+        let busy = rooms.map {
             BusyConversation(
-                conversation: $0.conversation, typing: $0.typists.count(at: now), joined: $0.sessions.elements.count)
+                conversation: $0.conversation, typing: $0.typing.typists.count(at: now),
+                joined: $0.sessions.elements.count)
         }
         return Array(busy.filter { $0.typing > 0 }.sorted { $0.isBusier(than: $1) }.prefix(count))
+    }
+
+    private func isBusier(than other: BusyConversation) -> Bool {
+        typing == other.typing ? conversation < other.conversation : typing > other.typing
     }
 }

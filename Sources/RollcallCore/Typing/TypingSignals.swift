@@ -15,84 +15,92 @@
 
 internal import RollcallProtocol
 
-extension Shard {
+/// Owns the stops that Redis has not confirmed yet. What a session has signalled is the session's.
+final class TypingSignals {
+    private let loop: Loop
+    private let outbound: Outbound
+    private let rooms: Directory<ConversationID, Room>
+    /// In flight to Redis, or not delivered to it.
+    private var stops = PendingStops()
+
+    init(_ loop: Loop, _ outbound: Outbound, _ rooms: Directory<ConversationID, Room>) {
+        (self.loop, self.outbound, self.rooms) = (loop, outbound, rooms)
+    }
+
+    var stopCount: Int { stops.count }
+
     /// Handles Redis's reply to a typing signal.
     ///
     /// - Parameter isAwaited: whether the device has had no answer yet: a signal that the throttle held back was acknowledged.
-    func typingSignalled(
+    private func typingSignalled(
         _ reply: Result<TypingOutcome, StoreFailure>, _ signal: TypingSignal, for session: Session, id: MessageID?,
         isAwaited: Bool
     ) {
         switch try? reply.get() {
         // Not retried: the user's next keystrokes cause another.
-        case nil: if isAwaited { answerUnavailable(session, id: id) }
+        case nil: if isAwaited { outbound.answerUnavailable(session, id: id) }
         case .typing:
-            tally.typingPublished += 1
-            acknowledge(id, to: session)
+            loop.tally.typingPublished += 1
+            outbound.acknowledge(id, to: session)
             stopAgain(signal, of: session)
         case .late:
-            acknowledge(id, to: session)
+            outbound.acknowledge(id, to: session)
         case .notAMember:
             // The session may have ended before the reply.
             let room = rooms[signal.conversation]
             if let room { session.refused(in: room) }
-            answer(session, .notAMember, id: id, notAMember(of: room))
+            outbound.answer(session, .notAMember, id: id, notAMember(of: room))
         }
     }
 
     /// Stops a signal that took effect after its own stop, which is possible if Redis did not know the signal's script or
     /// the slot was moving. The stop has ended nothing then.
     private func stopAgain(_ signal: TypingSignal, of session: Session) {
-        guard !session.isTyping(in: signal.conversation), !repairs.stops.contains(signal) else { return }
+        guard !session.isTyping(in: signal.conversation), !stops.contains(signal) else { return }
         send(stop: signal)
     }
 
     /// Asks Redis to end a device's typing.
-    func send(stop: TypingSignal) {
-        repairs.stops.sent(stop)
-        store.stopTyping(stop) { [self] reply in
-            after { shard, now in
+    private func send(stop: TypingSignal) {
+        stops.sent(stop)
+        loop.store.stopTyping(stop) { [self] reply in
+            loop.after { now in
                 switch reply {
-                case .success: shard.typingStopped(stop)
-                case .failure: shard.stopFailed(stop, at: now)
+                case .success: typingStopped(stop)
+                case .failure: stopFailed(stop, at: now)
                 }
             }
         }
     }
 
     /// Handles a stop that was published, or came too late to change anything.
-    func typingStopped(_ stop: TypingSignal) {
-        tally.typingPublished += 1
-        for waiting in repairs.stops.published(stop) { acknowledge(waiting.id, to: waiting.session) }
+    private func typingStopped(_ stop: TypingSignal) {
+        loop.tally.typingPublished += 1
+        for waiting in stops.published(stop) { outbound.acknowledge(waiting.id, to: waiting.session) }
     }
 
     /// Handles a stop that did not reach Redis. It is retried until its expiry.
-    func stopFailed(_ stop: TypingSignal, at now: Instant) {
-        for waiting in repairs.stops.failed(stop, at: redis.time(at: now)) {
-            answerUnavailable(waiting.session, id: waiting.id)
+    private func stopFailed(_ stop: TypingSignal, at now: Instant) {
+        for waiting in stops.failed(stop, at: loop.redis.time(at: now)) {
+            outbound.answerUnavailable(waiting.session, id: waiting.id)
         }
     }
 
+    /// Handles a typing signal in a conversation that the session has joined.
     func typed(
-        _ typing: Bool, _ kind: TypingKind, in conversation: ConversationID, id: MessageID?, on session: Session,
-        at now: Instant
+        _ typing: Bool, _ kind: TypingKind, in room: Room, of conversation: ConversationID, id: MessageID?,
+        on session: Session, at now: Instant
     ) {
-        guard let room = rooms[conversation], session.hasJoined(room) else {
-            if let room = rooms[conversation], session.joining.contains(room) {
-                return typedWhileJoining(typing, kind, in: room, of: conversation, id: id, on: session, at: now)
-            }
-            return answer(session, .notJoined, id: id, "join the conversation first")
-        }
-        guard redis.takesWrites || !typing else { return answerUnavailable(session, id: id) }
-        let (time, rules) = (redis.time(at: now), settings.typing)
+        guard loop.redis.takesWrites || !typing else { return outbound.answerUnavailable(session, id: id) }
+        let (time, rules) = (loop.redis.time(at: now), loop.settings.typing)
         let decision =
             typing
             ? session.signalled(kind, in: room, of: conversation, rules, at: now, time: time)
             : session.stopped(in: room)
         if let decision { carryOut(decision, in: conversation, for: session, id: typing ? id : nil, isAwaited: typing) }
         if typing, decision == nil {
-            tally.typingThrottled += 1
-            acknowledge(id, to: session)
+            loop.tally.typingThrottled += 1
+            outbound.acknowledge(id, to: session)
         }
         if !typing { acknowledge(id, onceStoppedIn: conversation, to: session, at: now) }
         remindOfTyping(session)
@@ -103,27 +111,22 @@ extension Shard {
         _ id: MessageID?, onceStoppedIn conversation: ConversationID, to session: Session, at now: Instant
     ) {
         guard let id else { return }
-        guard let name = session.recorder?.name else { return acknowledge(id, to: session) }
-        switch repairs.stops.delivery(of: name, in: conversation, at: redis.time(at: now)) {
-        case .published: acknowledge(id, to: session)
+        guard let name = session.recorder?.name else { return outbound.acknowledge(id, to: session) }
+        switch stops.delivery(of: name, in: conversation, at: loop.redis.time(at: now)) {
+        case .published: outbound.acknowledge(id, to: session)
         case .inFlight:
-            repairs.stops.ackWhenPublished(PendingStops.Waiting(session: session, id: id), name, in: conversation)
-        case .failed: answerUnavailable(session, id: id)
+            stops.ackWhenPublished(PendingStops.Waiting(session: session, id: id), name, in: conversation)
+        case .failed: outbound.answerUnavailable(session, id: id)
         }
     }
 
-    func stopTypingEverywhere(_ session: Session, at now: Instant) {
-        for room in session.typesIn { stopTyping(session, in: room) }
-        for room in session.joining { dropDeferredTyping(session, in: room) }
-    }
-
-    func stopTyping(_ session: Session, in room: Room) {
+    func stop(_ session: Session, in room: Room) {
         guard let decision = session.stopped(in: room) else { return }
         carryOut(decision, in: room.conversation, for: session)
     }
 
     /// Sends deferred typing signals that are due, and ends typing that was not renewed.
-    func typingDue(_ session: Session, at now: Instant) {
+    func due(_ session: Session, at now: Instant) {
         for (conversation, decision) in session.typingDue(at: now) {
             carryOut(decision, in: conversation, for: session)
         }
@@ -140,9 +143,9 @@ extension Shard {
             let signal = TypingSignal(
                 user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind,
                 name: session.recorder?.profile.name)
-            store.signalTyping(signal, isOpen: session.right.opens(conversation)) { [self] reply in
-                after { shard, _ in
-                    shard.typingSignalled(reply, signal, for: session, id: id, isAwaited: isAwaited)
+            loop.store.signalTyping(signal, isOpen: session.right.opens(conversation)) { [self] reply in
+                loop.after { _ in
+                    typingSignalled(reply, signal, for: session, id: id, isAwaited: isAwaited)
                 }
             }
         case .stop(let expiry):
@@ -152,11 +155,23 @@ extension Shard {
 
     private func remindOfTyping(_ session: Session) {
         if let next = session.nextTypingDue {
-            timers.remind(.typing(session), at: next)
+            loop.remind(.typing(session), at: next)
         }
     }
 
-    func answerUnavailable(_ session: Session, id: MessageID?) {
-        answer(session, .unavailable, id: id, "Redis is away or takes no writes; try again in a moment")
+    /// Sends the stops again that did not reach Redis, once it takes writes.
+    func retryStops(at now: Instant) {
+        guard loop.redis.takesWrites else { return }
+        for stop in stops.takeFailed(at: loop.redis.time(at: now)) {
+            send(stop: stop)
+        }
+    }
+
+    /// Why a session may not join or type.
+    func notAMember(of room: Room?) -> String {
+        room?.isManaged == false
+            ? "the conversation is closed, since its members were never set: set them with PUT /v1/conversations/{c}/members, "
+                + "name it in the token's claim join, or set conversations.default: open"
+            : "you are not a member of this conversation"
     }
 }

@@ -148,7 +148,7 @@ extension FuzzedShard {
         }
         expect(isQuiet, "Redis is asked without end")
         expect(shard.sessionCount == 0, "\(shard.sessionCount) sessions are left of nobody")
-        expect(shard.rooms.count == 0 && shard.watches.count == 0, "rooms or watches are left of nobody")
+        expect(shard.roomCount == 0 && shard.watchCount == 0, "rooms or watches are left of nobody")
         expect(topics.isEmpty, "subscriptions are left of nobody")
     }
 }

@@ -62,7 +62,7 @@ import Testing
         stage.say(.state(.idle), on: key)
         stage.settle()
         let incarnation = stage.incarnation!
-        stage.event { $0.audited([audited], [found], of: incarnation, at: $1) }
+        stage.event { $0.records.audited([audited], [found], of: incarnation, at: $1) }
         #expect(stage.asked.isEmpty && stage.shard.tally.auditMended == 0)
     }
 
@@ -133,6 +133,6 @@ import Testing
                 DeviceStanding(record: finds(number % 2) ? record : nil, isListed: true, place: number % 2))
         }
         let incarnation = stage.incarnation!
-        stage.event { $0.audited(sessions, found, of: incarnation, at: $1) }
+        stage.event { $0.records.audited(sessions, found, of: incarnation, at: $1) }
     }
 }

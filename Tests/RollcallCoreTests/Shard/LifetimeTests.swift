@@ -28,8 +28,8 @@ private struct Weakly {
             stage.stall(sessions[1])
             stage.say(.state(.idle), on: sessions[0])
             stage.say(.get(["alice"]), id: "g", on: sessions[1])
-            all += sessions.map(Weakly.init) + stage.shard.rooms.all.map(Weakly.init)
-            all += stage.shard.watches.all.map(Weakly.init)
+            all += sessions.map(Weakly.init) + stage.shard.conversations.all.map(Weakly.init)
+            all += (["alice", "bob", "carol"] as [UserID]).compactMap(stage.shard.watches.watched).map(Weakly.init)
             for session in sessions {
                 switch way {
                 case 0: stage.say(.goodbye, on: session)

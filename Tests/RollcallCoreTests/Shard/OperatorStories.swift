@@ -21,7 +21,7 @@ import Testing
         #expect(stage.closed == [key: .sentAway])
         #expect(stage.heard(by: key).last == .goodbye(.init(reason: .sentAway, reconnect: false)))
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .away, "the other device stays")
-        #expect(stage.shard.sessions.all == [other])
+        #expect(stage.shard.table.all == [other])
         stage.event { $0.noticed(.sentAway(name), at: $1) }
         #expect(stage.closed == [key: .sentAway], "a notice that comes twice does nothing")
     }
@@ -56,7 +56,7 @@ import Testing
         let thief = stage.enter("alice", issued: issued)
         stage.settle()
         #expect(stage.closed == [thief: code])
-        #expect(stage.shard.sessions.all == [honest])
+        #expect(stage.shard.table.all == [honest])
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
         #expect(stage.redis.listed.values.flatMap(\.self).count == 1)
     }
@@ -77,7 +77,7 @@ import Testing
         if how < 2 { stage.drop(thief) }
         stage.pass(.seconds(10))
         #expect(stage.closed[honest] == nil)
-        #expect(stage.shard.sessions.all == [honest])
+        #expect(stage.shard.table.all == [honest])
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
         #expect(stage.redis.listed.values.flatMap(\.self).count == 1)
     }
@@ -160,7 +160,7 @@ import Testing
         stage.heartbeat()
         stage.settle()
         #expect(stage.redis.record(of: "bob").presence(past: [:]).status == .offline, "there is no grace for it")
-        #expect(stage.shard.sessions.all == [first])
+        #expect(stage.shard.table.all == [first])
     }
 
     @Test("nothing is accepted from a session whose first write was too late, until Redis has checked its token")
@@ -207,7 +207,7 @@ import Testing
         let fresh = stage.enter("alice", "desk", issued: revoked)
         stage.pass(ShardSettings.auditCycle + .seconds(2))
         #expect(stage.closed == [key: .badToken, other: .badToken])
-        #expect(Set(stage.shard.sessions.all) == [proven, fresh])
+        #expect(Set(stage.shard.table.all) == [proven, fresh])
         #expect(stage.redis.record(of: "alice").devices.filter { $0.value.state != nil }.count == 2)
         #expect(stage.shard.tally.auditMended == 0)
     }

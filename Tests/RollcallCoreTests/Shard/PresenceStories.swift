@@ -132,7 +132,7 @@ import Testing
         var snapshot = stage.redis.presence(of: ["carol"], known: KnownWorkers())
         snapshot.records = []
         snapshot.unread = ["carol"]
-        stage.event { [snapshot] shard, _ in shard.presenceRead(snapshot, isAuthoritative: false) }
+        stage.event { [snapshot] shard, _ in shard.watches.presenceRead(snapshot, isAuthoritative: false) }
         #expect(stage.heard(by: bob).statuses == ["alice offline"], "and the watch is not acknowledged yet")
         stage.pass(.seconds(1))
         stage.settle()
@@ -194,7 +194,9 @@ import Testing
         stage.say(.get(["alice", "carol"]), id: "g", on: bob)
         stage.asked = []
         let snapshot = PresenceSnapshot(records: [stage.redis.record(of: "alice")], unread: ["carol"])
-        stage.event { shard, now in shard.gotPresence(snapshot, of: ["alice", "carol"], for: bob, id: "g", at: now) }
+        stage.event { shard, now in
+            shard.watches.gotPresence(snapshot, of: ["alice", "carol"], for: bob, id: "g", at: now)
+        }
         let heard = stage.heard(by: bob)
         #expect(heard.statuses.isEmpty && heard.contains { if case .error = $0 { true } else { false } })
     }

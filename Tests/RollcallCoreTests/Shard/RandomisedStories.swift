@@ -71,8 +71,8 @@ import Testing
 
     /// Checks that counters agree with what they count.
     private func checkCounts(_ shard: Shard) {
-        #expect(shard.openSessionCount == shard.sessions.all.count { $0.phase == .open })
-        #expect(shard.typistCount == shard.rooms.all.reduce(0) { $0 + $1.told.count })
+        #expect(shard.openSessionCount == shard.table.all.count { $0.phase == .open })
+        #expect(shard.typistCount == shard.conversations.all.reduce(0) { $0 + $1.typing.told.count })
         #expect(shard.lingeringSessionCount >= 0)
     }
 

@@ -182,7 +182,7 @@ import Testing
             stage.settle()
             stage.forgetWhatWasSaid()
         }
-        #expect(stage.shard.repairs.stops.count == 10)
+        #expect(stage.shard.typing.stopCount == 10)
         stage.forgetWrites()
         return stage
     }
@@ -192,7 +192,7 @@ import Testing
         let stage = typingWhileRefused()
         stage.redisTakesWrites(leaseStands: true)
         stage.settle()
-        #expect(stage.writes == ["stop": 10] && stage.shard.repairs.stops.count == 0)
+        #expect(stage.writes == ["stop": 10] && stage.shard.typing.stopCount == 0)
     }
 
     @Test("a stop is not sent after the typing that it ends would have expired")

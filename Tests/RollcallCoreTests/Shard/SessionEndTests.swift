@@ -52,7 +52,7 @@ import Testing
         #expect(farewells == (row.farewell.map { [$0] } ?? []))
         let status = { stage.redis.record(of: "alice").presence(past: [:]).status }
         #expect(status() == (row.device == .isGone ? .offline : .online))
-        stage.pass(stage.shard.settings.removal)
+        stage.pass(stage.shard.loop.settings.removal)
         #expect(status() == (row.device == .belongsToAnother ? .online : .offline), "after the grace period")
         #expect(key.isOver && stage.leftovers.isEmpty)
     }

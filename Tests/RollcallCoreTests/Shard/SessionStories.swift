@@ -77,7 +77,7 @@ import Testing
         let second = stage.enter("alice")
         stage.pass(.seconds(10))
         #expect(!stage.heard(by: watcher).statuses.dropFirst().contains("alice offline"))
-        #expect(stage.shard.sessions.count == 2)
+        #expect(stage.shard.table.count == 2)
         #expect(stage.closed[second] == nil)
     }
 
@@ -91,7 +91,7 @@ import Testing
         stage.settle()
         #expect(stage.closed == [first: .replaced])
         #expect(stage.heard(by: first).last == .goodbye(.init(reason: .replaced, reconnect: false)))
-        #expect(stage.shard.sessions.all == [second])
+        #expect(stage.shard.table.all == [second])
     }
 
     @Test("a hello that is read late, on a connection older than the device's session, takes nothing over")
@@ -107,7 +107,7 @@ import Testing
         #expect(stage.closed == [abandoned: .replaced])
         stage.drop(abandoned)
         stage.pass(.seconds(10))
-        #expect(stage.shard.sessions.all == [current])
+        #expect(stage.shard.table.all == [current])
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
     }
 
@@ -392,7 +392,7 @@ import Testing
         let second = stage.enter("bob", id: "h")
         #expect(second.number == first.number)
         stage.arrives(event)
-        stage.event { $0.unlisted(first, under: w1, at: $1) }
+        stage.event { $0.records.unlisted(first, under: w1, at: $1) }
         #expect(stage.heard(by: second).acks.isEmpty)
         stage.settle()
         #expect(stage.heard(by: second).acks == ["h"])

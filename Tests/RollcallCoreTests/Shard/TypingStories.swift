@@ -84,7 +84,7 @@ import Testing
         stage.asked.swapAt(0, 1)
         stage.settle()
         #expect(stage.heard(by: bob).typists.last == [])
-        #expect(stage.shard.repairs.stops.count == 0)
+        #expect(stage.shard.typing.stopCount == 0)
     }
 
     @Test("a signal that takes effect before its stop is stopped once")

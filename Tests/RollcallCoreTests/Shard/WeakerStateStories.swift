@@ -46,7 +46,7 @@ import Testing
         stage.pass(.seconds(4))
         #expect(stage.heard(by: bob).statuses.allSatisfy { $0 != "alice offline" })
         #expect(stage.redis.record(of: "alice").devices.count == 1)
-        #expect(stage.shard.sessions.count == 2, "the former session is over")
+        #expect(stage.shard.table.count == 2, "the former session is over")
     }
 
     @Test("removals during an outage are written a little after weaker states")
@@ -89,7 +89,7 @@ import Testing
         stage.redisGoes()
         stage.redis.records = [:]
         stage.redisReturns()
-        stage.event { $0.listed(.success(true), phone.name!, phone, under: w1, at: $1) }
+        stage.event { $0.records.listed(.success(true), phone.name!, phone, under: w1, at: $1) }
         stage.settle()
         #expect(stage.redis.record(of: "alice").devices.keys.sorted() == ["laptop"])
         stage.say(.state(.idle), on: tablet)

@@ -347,11 +347,11 @@ final class Stage {
     /// Everything that the shard keeps about somebody or something.
     var leftovers: [String: Int] {
         [
-            "sessions": shard.sessions.count, "lingering": shard.lingeringSessionCount, "rooms": shard.rooms.count,
+            "sessions": shard.table.count, "lingering": shard.lingeringSessionCount, "rooms": shard.roomCount,
             "watches": shard.watches.count,
-            "blocked": shard.unwrittenCount, "pending stops": shard.repairs.stops.count,
-            "reads": shard.reads.count,
-            "pending updates": shard.fanOut.pendingCount,
+            "blocked": shard.unwrittenCount, "pending stops": shard.typing.stopCount,
+            "reads": shard.watches.dueReadCount + shard.conversations.dueReadCount,
+            "pending updates": shard.backlogCount,
             "subscriptions": confirmed.count + unconfirmed.count,
         ].filter { $0.value > 0 }
     }

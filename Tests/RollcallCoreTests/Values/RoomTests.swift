@@ -11,7 +11,7 @@ import Testing
         for number in 0..<count {
             let change = TypingChange(
                 user: try! UserID("u\(number)"), typing: true, expiresIn: 3000, at: redis(1000))
-            room.typists.changed(change, clock: RedisClock(time: redis(1000), sent: at(.zero)), at: at(.zero))
+            room.typing.typists.changed(change, clock: RedisClock(time: redis(1000), sent: at(.zero)), at: at(.zero))
         }
     }
 
@@ -35,33 +35,33 @@ import Testing
     @Test("with few typing users, a change is sent at once, however recent the last one")
     func fewType() {
         type(10)
-        room.told([], toAll: true, at: at(.seconds(1)))
-        #expect(room.mayTell(at: at(.seconds(1)), settings: settings) == at(.seconds(1)))
+        room.typing.told([], toAll: true, at: at(.seconds(1)))
+        #expect(room.typing.mayTell(at: at(.seconds(1)), settings: settings) == at(.seconds(1)))
     }
 
     @Test("with many typing users, now or at the last update, changes wait for the rest of the period")
     func manyType() {
         type(11)
-        #expect(room.mayTell(at: at(.seconds(1)), settings: settings) == at(.seconds(1)), "nothing was told yet")
-        room.told([], toAll: true, at: at(.seconds(1)))
+        #expect(room.typing.mayTell(at: at(.seconds(1)), settings: settings) == at(.seconds(1)), "nothing was told yet")
+        room.typing.told([], toAll: true, at: at(.seconds(1)))
         let next = at(.milliseconds(1250))
-        #expect(room.mayTell(at: at(.milliseconds(1100)), settings: settings) == next)
-        #expect(room.mayTell(at: at(.seconds(2)), settings: settings) == at(.seconds(2)))
-        room.told(room.typists.typists, toAll: true, at: at(.seconds(1)))
-        room.typists = TypistSet()
-        #expect(room.mayTell(at: at(.milliseconds(1100)), settings: settings) == next)
+        #expect(room.typing.mayTell(at: at(.milliseconds(1100)), settings: settings) == next)
+        #expect(room.typing.mayTell(at: at(.seconds(2)), settings: settings) == at(.seconds(2)))
+        room.typing.told(room.typing.typists.typists, toAll: true, at: at(.seconds(1)))
+        room.typing.typists = TypistSet()
+        #expect(room.typing.mayTell(at: at(.milliseconds(1100)), settings: settings) == next)
     }
 
     @Test("a set is repeated one expiry after the last update to all, an empty set never")
     func repeats() {
-        room.told([Typist(user: "alice")], toAll: false, at: at(.zero))
-        #expect(room.nextRepeat(after: .seconds(3)) == nil)
-        room.told([], toAll: true, at: at(.seconds(1)))
-        #expect(room.nextRepeat(after: .seconds(3)) == nil)
-        room.told([Typist(user: "alice")], toAll: true, at: at(.seconds(1)))
-        #expect(room.nextRepeat(after: .seconds(3)) == at(.seconds(4)))
-        room.told(room.told, toAll: false, at: at(.seconds(2)))
-        #expect(room.nextRepeat(after: .seconds(3)) == at(.seconds(4)), "not all were told then")
+        room.typing.told([Typist(user: "alice")], toAll: false, at: at(.zero))
+        #expect(room.typing.nextRepeat(after: .seconds(3)) == nil)
+        room.typing.told([], toAll: true, at: at(.seconds(1)))
+        #expect(room.typing.nextRepeat(after: .seconds(3)) == nil)
+        room.typing.told([Typist(user: "alice")], toAll: true, at: at(.seconds(1)))
+        #expect(room.typing.nextRepeat(after: .seconds(3)) == at(.seconds(4)))
+        room.typing.told(room.typing.told, toAll: false, at: at(.seconds(2)))
+        #expect(room.typing.nextRepeat(after: .seconds(3)) == at(.seconds(4)), "not all were told then")
     }
 
     @Test("a message names a limited number, in order, counts all, and leaves out its receiver's user")

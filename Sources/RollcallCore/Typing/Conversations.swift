@@ -1,22 +1,64 @@
-// Conversations: published typing and member changes, reads, and the rooms that sessions join.
+// Conversations: the rooms that sessions join, their channels and reads, and who may be in them.
 
-package import RollcallProtocol
+internal import RollcallProtocol
 
-extension Shard {
+/// Owns the rooms of a shard: the conversations that sessions have joined or are joining.
+final class Conversations {
+    private let loop: Loop
+    private let outbound: Outbound
+    private let table: SessionTable
+    private let rooms: Directory<ConversationID, Room>
+    private let budgets: UserBudgets
+    private let typing: TypingSignals
+    private let typingFanOut: TypingFanOut
+    private let memberLists: MemberLists
+    /// Rooms with a published change that this version cannot read.
+    private var unclear: Set<Room> = []
+
+    init(
+        _ loop: Loop, _ outbound: Outbound, _ table: SessionTable, _ rooms: Directory<ConversationID, Room>,
+        _ budgets: UserBudgets, _ typing: TypingSignals, _ typingFanOut: TypingFanOut, _ memberLists: MemberLists
+    ) {
+        (self.loop, self.outbound, self.table, self.rooms) = (loop, outbound, table, rooms)
+        (self.budgets, self.typing, self.typingFanOut, self.memberLists) = (budgets, typing, typingFanOut, memberLists)
+    }
+
+    /// All rooms, by number.
+    var all: [Room] { rooms.all }
+    var count: Int { rooms.count }
+    /// Rooms to read.
+    var dueReadCount: Int { unclear.count }
+
+    // MARK: Channels and the lease
+
+    func channelsLost() {
+        for room in rooms.all { room.topics.forEach(room.channelLost) }
+    }
+
+    func channelLost(_ topic: Topic, of conversation: ConversationID) { rooms[conversation]?.channelLost(topic) }
+
+    /// Handles the confirmation of a channel: a read that starts now misses nothing.
+    func confirmed(_ topic: Topic, of conversation: ConversationID) {
+        if let room = rooms[conversation], room.channelConfirmed(topic) { readAgain(room) }
+    }
+
+    func readAgain() { rooms.all.forEach(readAgain) }
+
+    // MARK: What is published and read
+
     /// Handles a published typing change.
-    package func typingChanged(_ change: TypingChange, in conversation: ConversationID, at now: Instant) {
+    func typingPublished(_ change: TypingChange, in conversation: ConversationID, at now: Instant) {
         guard let room = rooms[conversation] else { return }
-        room.changed(change, clock: redis.clock, at: now)
-        fanOut.typing.insert(room)
+        typingFanOut.changed(change, in: room, at: now)
     }
 
     /// Handles a published typing change that only a later version can parse: reads the conversation instead.
-    package func typingUnreadable(in conversation: ConversationID) {
-        if let room = rooms[conversation] { reads.insert(room) }
+    func typingUnreadable(in conversation: ConversationID) {
+        if let room = rooms[conversation] { unclear.insert(room) }
     }
 
     /// Handles a published member change: added, renamed, removed, or all replaced.
-    package func memberChanged(
+    func membersPublished(
         _ change: MemberChange, in conversation: ConversationID, at now: Instant
     ) {
         guard let room = rooms[conversation] else { return }
@@ -25,28 +67,31 @@ extension Shard {
             room.memberChanged(user, to: name, count: count)
         case .removed(let user, let count):
             room.memberChanged(user, to: nil, count: count)
-            putOut(sessions.of(user), of: room)
+            putOut(table.of(user), of: room)
             readMoreMembers(of: room)
         case .reset:
             readAgain(room)
         }
-        fanOut.typing.insert(room)
-        fanOut.members.insert(room)
+        typingFanOut.queue(room)
+        memberLists.queue(room)
     }
 
     /// Handles the result of a conversation read.
-    func roomRead(
+    private func roomRead(
         _ read: RoomRead, _ snapshot: RoomSnapshot, for room: Room, at now: Instant
     ) {
         guard !room.isOver else { return }
-        room.ended(read, with: snapshot, mostMembers: settings.limits.watchedUsers, clock: redis.clock, at: now)
+        room.ended(
+            read, with: snapshot, mostMembers: loop.settings.limits.watchedUsers, clock: loop.redis.clock, at: now)
         // No session here has been sent anything yet: new sessions get the snapshot and its repeats.
-        if read.withTyping, room.sessions.isEmpty { noteTold(room.typists.typists, in: room, toAll: true, at: now) }
-        if read.mostMembers > 0 { fanOut.members.insert(room) }
+        if read.withTyping, room.sessions.isEmpty {
+            typingFanOut.noteShown(room.typing.typists.typists, in: room, toAll: true, at: now)
+        }
+        if read.mostMembers > 0 { memberLists.queue(room) }
         for user in read.users {
             // Where there are no members, each session's own right decides.
             let isAdmitted = snapshot.isManaged && snapshot.admitted.contains(user)
-            let all = sessions.of(user)
+            let all = table.of(user)
             let mayJoin = all.map { session in
                 snapshot.isManaged
                     ? isAdmitted : session.right.opens(room.conversation)
@@ -56,19 +101,19 @@ extension Shard {
             guard !room.isOver else { return }
         }
         readForWaiting(room)
-        fanOut.typing.insert(room)
+        typingFanOut.queue(room)
     }
 
     /// Handles a failed read of a conversation; the next heartbeat retries it.
-    func roomReadFailed(_ read: RoomRead, for room: Room) {
+    private func roomReadFailed(_ read: RoomRead, for room: Room) {
         if !room.isOver { room.failed(read) }
     }
 
     /// Removes a session from a room. The room closes with its last session.
     func depart(_ session: Session, from room: Room) {
         room.left(session)
-        fanOut.cancel(.room(room), for: session)
-        unwatchMembers(of: room, for: session)
+        outbound.cancel(.room(room), for: session)
+        memberLists.unwatch(room, for: session)
         closeIfDeserted(room)
     }
 
@@ -76,7 +121,7 @@ extension Shard {
     /// as before. A room that is not live is read anyway.
     func rightNarrowed(of session: Session, user: UserID) {
         for room in session.joined {
-            guard redis.answersReads, room.phase == .live, !room.isManaged,
+            guard loop.redis.answersReads, room.phase == .live, !room.isManaged,
                 session.right.opens(room.conversation) == false
             else { continue }
             read(RoomRead(conversation: room.conversation, users: [user], withTyping: false, mostMembers: 0), for: room)
@@ -84,49 +129,49 @@ extension Shard {
     }
 
     /// Reads the typists, and the membership of each user who has joined or waits to join.
-    func readAgain(_ room: Room) {
-        guard redis.answersReads, room.mayRead else { return }
+    private func readAgain(_ room: Room) {
+        guard loop.redis.answersReads, room.mayRead else { return }
         let users = room.sessions.elements.compactMap { $0.user }
-        read(room.wholeRead(joined: users, mostMembers: settings.limits.watchedUsers), for: room)
+        read(room.wholeRead(joined: users, mostMembers: loop.settings.limits.watchedUsers), for: room)
         _ = room.pendingJoins.takeUnread()
     }
 
     /// Requests the reads of typists that are due. Rooms whose channels are not confirmed are read on confirmation,
     /// and all rooms are read when Redis is back.
     func readUnclearRooms() {
-        for room in reads.takeRooms() where redis.answersReads && room.mayRead && !room.isOver {
+        for room in takeUnclear() where loop.redis.answersReads && room.mayRead && !room.isOver {
             read(RoomRead(conversation: room.conversation, users: [], withTyping: true, mostMembers: 0), for: room)
         }
     }
 
-    func retryRoomReads() {
+    func retryReads() {
         for room in rooms.all {
             if room.lacksRead { readAgain(room) } else { readForWaiting(room) }
         }
     }
 
-    func openRoom(_ conversation: ConversationID) -> Room {
+    private func openRoom(_ conversation: ConversationID) -> Room {
         let room = rooms.insert(conversation) {
-            Room(conversation: conversation, number: $0, settings: settings.typing)
+            Room(conversation: conversation, number: $0, settings: loop.settings.typing)
         }
-        for topic in room.topics { store.subscribe(topic) }
+        for topic in room.topics { loop.store.subscribe(topic) }
         return room
     }
 
-    func closeIfDeserted(_ room: Room) {
+    private func closeIfDeserted(_ room: Room) {
         guard room.isDeserted, !room.isOver else { return }
-        for topic in room.topics { store.unsubscribe(topic) }
-        fanOut.typistCount -= room.told.count
+        for topic in room.topics { loop.store.unsubscribe(topic) }
+        typingFanOut.closed(room)
         room.ended()
         rooms.remove(room.conversation)
     }
 
-    func read(_ read: RoomRead, for room: Room) {
+    private func read(_ read: RoomRead, for room: Room) {
         room.began(read)
-        store.room(read) { [self] reply in
-            after { shard, now in
-                guard case .success(let snapshot) = reply else { return shard.roomReadFailed(read, for: room) }
-                shard.roomRead(read, snapshot, for: room, at: now)
+        loop.store.room(read) { [self] reply in
+            loop.after { now in
+                guard case .success(let snapshot) = reply else { return roomReadFailed(read, for: room) }
+                roomRead(read, snapshot, for: room, at: now)
             }
         }
     }
@@ -140,47 +185,51 @@ extension Shard {
         guard !removed.isEmpty else { return }
         for session in removed {
             // A join whose snapshot still waits has already taken effect.
-            fanOut.cancel(.room(room), for: session)
-            sendDueAcks(to: session)
+            outbound.cancel(.room(room), for: session)
+            outbound.sendDueAcks(to: session)
         }
-        deliver(.removed(room.conversation), to: removed)
+        outbound.deliver(.removed(room.conversation), to: removed)
         for session in removed {
-            stopTyping(session, in: room)
+            typing.stop(session, in: room)
             session.left(room)
             depart(session, from: room)
         }
     }
-}
 
-// MARK: Joining
-
-// Joining and leaving conversations. A join completes once the room receives all changes and the user's membership was
-// read.
-
-extension Shard {
-    /// Why a session may not join or type.
-    func notAMember(of room: Room?) -> String {
-        room?.isManaged == false
-            ? "the conversation is closed, since its members were never set: set them with PUT /v1/conversations/{c}/members, "
-                + "name it in the token's claim join, or set conversations.default: open"
-            : "you are not a member of this conversation"
+    /// Reads more members of a very large conversation, of which only some are known and some of those were removed.
+    private func readMoreMembers(of room: Room) {
+        let most = loop.settings.limits.watchedUsers
+        guard loop.redis.answersReads, !room.isOver, room.members.known.hasFew(of: most) else { return }
+        read(RoomRead(conversation: room.conversation, users: [], withTyping: false, mostMembers: most), for: room)
     }
+
+    /// Removes and returns the rooms to read, by number. Some may have closed since.
+    private func takeUnclear() -> [Room] {
+        guard !unclear.isEmpty else { return [] }
+        defer { unclear = [] }
+        return unclear.sorted { $0.number < $1.number }
+    }
+
+    // MARK: Joining
+
+    // A join completes once the room receives all changes and the user's membership was read.
 
     func join(
         _ conversation: ConversationID, presence: Bool, id: MessageID?, on session: Session, at now: Instant
     ) {
         guard let user = session.user else { return }
-        guard mayAckLater(to: session) else { return answerUnavailable(session, id: id) }
+        guard outbound.mayAckLater(to: session) else { return outbound.answerUnavailable(session, id: id) }
         if let room = rooms[conversation], session.hasJoined(room) {
             return joinedAgain(room, presence: presence, user: user, id: id, on: session, at: now)
         }
         if let room = rooms[conversation], session.joining.contains(room) {
             return wait(in: room, presence: presence, user: user, id: id, on: session, at: now)
         }
-        guard session.joined.count + session.joining.count < settings.limits.joinedConversations else {
+        guard session.joined.count + session.joining.count < loop.settings.limits.joinedConversations else {
             session.peer?.limitHit(.joinedConversations)
-            return answer(
-                session, .limit, id: id, "a session joins at most \(settings.limits.joinedConversations) conversations")
+            return outbound.answer(
+                session, .limit, id: id,
+                "a session joins at most \(loop.settings.limits.joinedConversations) conversations")
         }
         let room = rooms[conversation] ?? openRoom(conversation)
         session.joins(room)
@@ -192,51 +241,70 @@ extension Shard {
             if let waiting = room.pendingJoins[session] {
                 refuse(waiting, .notJoined, "the conversation was left before it was joined")
             }
-            stopTyping(session, in: room)
+            typing.stop(session, in: room)
             session.left(room)
             session.joinEnded(in: room)
             depart(session, from: room)
-            sendDueAcks(to: session)
+            outbound.sendDueAcks(to: session)
         }
-        acknowledge(id, onceStoppedIn: conversation, to: session, at: now)
+        typing.acknowledge(id, onceStoppedIn: conversation, to: session, at: now)
+    }
+
+    /// Handles a typing signal of a session.
+    func typed(
+        _ isTyping: Bool, _ kind: TypingKind, in conversation: ConversationID, id: MessageID?, on session: Session,
+        at now: Instant
+    ) {
+        guard let room = rooms[conversation], session.hasJoined(room) else {
+            if let room = rooms[conversation], session.joining.contains(room) {
+                return typedWhileJoining(isTyping, kind, in: room, of: conversation, id: id, on: session, at: now)
+            }
+            return outbound.answer(session, .notJoined, id: id, "join the conversation first")
+        }
+        typing.typed(isTyping, kind, in: room, of: conversation, id: id, on: session, at: now)
+    }
+
+    func stopTypingEverywhere(_ session: Session, at now: Instant) {
+        for room in session.typesIn { typing.stop(session, in: room) }
+        for room in session.joining { dropDeferredTyping(session, in: room) }
     }
 
     /// Handles typing in a conversation that is still being joined. A start is held until the join completes; a stop
     /// cancels the held start.
-    func typedWhileJoining(
-        _ typing: Bool, _ kind: TypingKind, in room: Room, of conversation: ConversationID, id: MessageID?,
+    private func typedWhileJoining(
+        _ isTyping: Bool, _ kind: TypingKind, in room: Room, of conversation: ConversationID, id: MessageID?,
         on session: Session, at now: Instant
     ) {
-        guard redis.takesWrites || !typing else { return answerUnavailable(session, id: id) }
+        guard loop.redis.takesWrites || !isTyping else { return outbound.answerUnavailable(session, id: id) }
         dropDeferredTyping(session, in: room)
-        guard typing, room.pendingJoins[session] != nil else {
-            return acknowledge(id, onceStoppedIn: conversation, to: session, at: now)
+        guard isTyping, room.pendingJoins[session] != nil else {
+            return typing.acknowledge(id, onceStoppedIn: conversation, to: session, at: now)
         }
         room.pendingJoins.change(session) { $0.typing = PendingJoins.Signal(id: id, kind: kind, came: now) }
     }
 
-    func dropDeferredTyping(_ session: Session, in room: Room) {
+    private func dropDeferredTyping(_ session: Session, in room: Room) {
         guard let signal = room.pendingJoins[session]?.typing else { return }
         room.pendingJoins.change(session) { $0.typing = nil }
-        acknowledge(signal.id, to: session)
+        outbound.acknowledge(signal.id, to: session)
     }
 
     /// Requests the membership of the users who wait to join a live room.
-    func readForWaiting(_ room: Room) {
-        guard redis.answersReads, room.phase == .live, !room.isOver else { return }
+    private func readForWaiting(_ room: Room) {
+        guard loop.redis.answersReads, room.phase == .live, !room.isOver else { return }
         let waiting = room.pendingJoins.takeUnread()
         guard !waiting.isEmpty else { return }
-        let wantsMembers = room.members.names == nil && waiting.contains(where: \.withPresence)
+        let wantsMembers = room.members.known.names == nil && waiting.contains(where: \.withPresence)
         read(
             RoomRead(
                 conversation: room.conversation, users: Set(waiting.map(\.user)).sorted(), withTyping: false,
-                mostMembers: wantsMembers ? settings.limits.watchedUsers : 0),
+                mostMembers: wantsMembers ? loop.settings.limits.watchedUsers : 0),
             for: room)
     }
 
     /// Completes the joins of sessions that may join, if everything they asked for has been read.
-    func admitWaiting(_ admitted: [Session], to room: Room, at now: Instant) {
-        let (isLive, knowsMembers) = (room.phase == .live, room.members.names != nil)
+    private func admitWaiting(_ admitted: [Session], to room: Room, at now: Instant) {
+        let (isLive, knowsMembers) = (room.phase == .live, room.members.known.names != nil)
         for session in admitted {
             guard let waiting = room.pendingJoins[session] else { continue }
             if isLive, waiting.isRead, knowsMembers || !waiting.withPresence {
@@ -248,13 +316,13 @@ extension Shard {
         }
     }
 
-    func refuseWaiting(_ refused: [Session], in room: Room) {
-        let reason = notAMember(of: room)
+    private func refuseWaiting(_ refused: [Session], in room: Room) {
+        let reason = typing.notAMember(of: room)
         for session in refused {
             guard let waiting = room.pendingJoins.remove(session) else { continue }
             session.joinEnded(in: room)
             refuse(waiting, .notAMember, reason)
-            if waiting.ids.isEmpty { answer(session, .notAMember, id: nil, reason) }
+            if waiting.ids.isEmpty { outbound.answer(session, .notAMember, id: nil, reason) }
         }
         closeIfDeserted(room)
     }
@@ -262,16 +330,16 @@ extension Shard {
     private func joinedAgain(
         _ room: Room, presence: Bool, user: UserID, id: MessageID?, on session: Session, at now: Instant
     ) {
-        fanOut.enqueue([.room(room)], for: session)
+        outbound.enqueue([.room(room)], for: session)
         let waits = room.pendingJoins[session] != nil
-        let watches = room.presenceSessions.contains(session)
+        let watches = room.members.followers.contains(session)
         guard !waits, watches || !presence else {
             return wait(in: room, presence: presence, user: user, id: id, on: session, at: now)
         }
         if presence { refund(1, of: user, in: room, at: now) }
-        if presence { enqueueMembers(of: room, to: session) } else { unwatchMembers(of: room, for: session) }
-        sendDueAcks(to: session)
-        ackWhenFlushed(id, to: session)
+        if presence { memberLists.showAgain(room, to: session) } else { memberLists.unwatch(room, for: session) }
+        outbound.sendDueAcks(to: session)
+        outbound.ackWhenFlushed(id, to: session)
     }
 
     private func wait(
@@ -290,8 +358,8 @@ extension Shard {
         }
         guard let id else { return }
         // The first join of each conversation always waits; repeated ones count towards a limit over all conversations.
-        guard waiting.ids.isEmpty || idsWaitingToJoin(of: session) < mostWaiting else {
-            return answerUnavailable(session, id: id)
+        guard waiting.ids.isEmpty || idsWaitingToJoin(of: session) < outbound.mostWaiting else {
+            return outbound.answerUnavailable(session, id: id)
         }
         room.pendingJoins.change(session) { $0.ids.append(id) }
     }
@@ -302,18 +370,16 @@ extension Shard {
 
     private func admit(_ waiting: PendingJoins.Join, to room: Room, at now: Instant) {
         enter(waiting, room, at: now)
-        if waiting.withPresence { watchMembers(of: room, for: waiting.session) }
-        for id in waiting.ids { ackWhenFlushed(id, to: waiting.session) }
+        if waiting.withPresence { memberLists.watch(room, for: waiting.session) }
+        for id in waiting.ids { outbound.ackWhenFlushed(id, to: waiting.session) }
         refund(waiting.charged, of: waiting.user, in: room, at: now)
     }
 
-    /// Gives back what `join`s with presence cost more than the members that they show. The sessions of the user that wait
-    /// for their budget go on.
+    /// Gives back what `join`s with presence cost more than the members that they show.
     private func refund(_ joins: Int, of user: UserID, in room: Room, at now: Instant) {
         guard joins > 0 else { return }
-        let shown = room.members.names?.count ?? 0
-        budgets.refund(joins * ClientMessage.refund(showing: shown, settings.limits), to: user)
-        if budgets.isWaited(for: user) { timers.remind(.turns(user), at: now) }
+        let cost = joins * ClientMessage.refund(showing: room.members.namedCount, loop.settings.limits)
+        budgets.refund(cost, to: user, at: now)
     }
 
     /// Adds a waiting session to the room, and processes the typing signal that it sent while it waited.
@@ -324,16 +390,19 @@ extension Shard {
             session.joinEnded(in: room)
             session.joined(room)
             room.joined(session)
-            fanOut.enqueue([.room(room)], for: session)
+            outbound.enqueue([.room(room)], for: session)
         }
         guard let signal = waiting.typing else { return }
         // Typing ends at its expiry even if the join took longer.
-        guard now < signal.came + settings.typing.expiry else { return acknowledge(signal.id, to: session) }
-        typed(true, signal.kind, in: room.conversation, id: signal.id, on: session, at: signal.came)
+        guard now < signal.came + loop.settings.typing.expiry else {
+            return outbound.acknowledge(signal.id, to: session)
+        }
+        typing.typed(
+            true, signal.kind, in: room, of: room.conversation, id: signal.id, on: session, at: signal.came)
     }
 
     private func refuse(_ waiting: PendingJoins.Join, _ code: MessageError.Code, _ message: String) {
-        for id in waiting.ids { answer(waiting.session, code, id: id, message) }
-        if let signal = waiting.typing { answer(waiting.session, code, id: signal.id, message) }
+        for id in waiting.ids { outbound.answer(waiting.session, code, id: id, message) }
+        if let signal = waiting.typing { outbound.answer(waiting.session, code, id: signal.id, message) }
     }
 }

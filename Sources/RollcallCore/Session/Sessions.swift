@@ -1,13 +1,31 @@
 // Sessions: from the connection and the hello to the last write for the device.
 
-public import RollcallProtocol
+internal import RollcallProtocol
 
-extension Shard {
+/// Owns the life of the sessions of a shard. The table has them by name; only this, and the records when a session has nothing
+/// left to write, change it.
+final class Sessions {
+    private let loop: Loop
+    private let table: SessionTable
+    private let outbound: Outbound
+    private let budgets: UserBudgets
+    private let watches: Watches
+    private let conversations: Conversations
+    private let records: DeviceRecords
+
+    init(
+        _ loop: Loop, _ table: SessionTable, _ outbound: Outbound, _ budgets: UserBudgets, _ watches: Watches,
+        _ conversations: Conversations, _ records: DeviceRecords
+    ) {
+        (self.loop, self.table, self.outbound, self.budgets) = (loop, table, outbound, budgets)
+        (self.watches, self.conversations, self.records) = (watches, conversations, records)
+    }
+
     /// Handles a new connection.
-    public func connected(_ peer: any Peer) -> Session {
-        let session = sessions.connected(peer, at: host.now)
+    func connected(_ peer: any Peer) -> Session {
+        let session = table.connected(peer, at: loop.host.now)
         remindOfEnd(session)
-        wakeInTime()
+        loop.wakeInTime()
         return session
     }
 
@@ -17,7 +35,7 @@ extension Shard {
         do throws(ProofRefusal) {
             let proof = try peer.prove(hello.token, device: hello.device)
             accept(proof, for: session, at: now)
-            let name = SessionName(user: proof.user, device: proof.device, session: sessions.newID())
+            let name = SessionName(user: proof.user, device: proof.device, session: table.newID())
             let recorder = DeviceRecorder(
                 name: name, opened: session.connected, issued: proof.issued, profile: proof.grant.profile)
             welcome(session, recorder, hello: hello, id: id, at: now)
@@ -40,13 +58,13 @@ extension Shard {
             session.recorder?.refreshed(issued: proof.issued)
             if !recorder.isOlder(proof.issued) {
                 accept(proof, for: session, at: now)
-                rightNarrowed(of: session, user: proof.user)
-                profileChanged(to: proof.grant.profile, of: session, at: now)
+                conversations.rightNarrowed(of: session, user: proof.user)
+                records.profileChanged(to: proof.grant.profile, of: session, at: now)
             }
-            acknowledge(id, to: session)
+            outbound.acknowledge(id, to: session)
         } catch {
             guard !error.endsWelcomed else { return end(session, error.end, at: now) }
-            answer(
+            outbound.answer(
                 session, error.end.code.mayReconnect ? .unavailable : .badRequest, id: id,
                 "the token is not accepted: \(error.end.sentence)")
         }
@@ -54,30 +72,30 @@ extension Shard {
 
     private func accept(_ proof: Proof, for session: Session, at now: Instant) {
         let expires = proof.lifetime.map { now + $0 }
-        session.accepted(proof.grant.join ?? settings.join, until: expires)
-        if let expires { timers.remind(.session(session), at: expires) }
+        session.accepted(proof.grant.join ?? loop.settings.join, until: expires)
+        if let expires { loop.remind(.session(session), at: expires) }
     }
 
     /// Handles the end of a connection for any reason but a goodbye.
     ///
     /// - Parameter silence: the time since the last received byte, which is when the device was last known to be
     ///   present.
-    public func disconnected(_ session: Session, silence: Duration, at now: Instant) {
+    func disconnected(_ session: Session, silence: Duration, at now: Instant) {
         guard session.isConnected else { return }
         session.disconnected()
-        connectionEnded(session, lost: redis.time(at: now).advanced(by: .zero - silence), at: now)
+        connectionEnded(session, lost: loop.redis.time(at: now).advanced(by: .zero - silence), at: now)
     }
 
     /// Handles a session's deadline: a late hello, the end of its grace period, its token's expiry, or its moment to
     /// leave a draining worker.
-    func sessionDue(_ session: Session, at now: Instant) {
+    func due(_ session: Session, at now: Instant) {
         guard !session.isOver else { return }
         switch session.phase {
         case .greeting, .open:
             connectionDue(session, at: now)
         case .inGrace(let until):
             guard now >= until else {
-                timers.remind(.session(session), at: until)
+                loop.remind(.session(session), at: until)
                 return
             }
             deviceGone(session, at: now)
@@ -90,8 +108,8 @@ extension Shard {
         if let expires = session.tokenExpires, now >= expires {
             end(session, .tokenExpired(), at: now)
         } else if let leaves = session.leaves, now >= leaves {
-            end(session, .draining(to: sessions.drawDestination()), at: now)
-        } else if session.phase != .open, now >= session.connected + settings.hello {
+            end(session, .draining(to: table.drawDestination()), at: now)
+        } else if session.phase != .open, now >= session.connected + loop.settings.hello {
             session.peer?.limitHit(.hello)
             end(session, .late, at: now)
         } else {
@@ -99,23 +117,23 @@ extension Shard {
         }
     }
 
-    func remindOfEnd(_ session: Session) {
-        let hello = session.phase == .open ? nil : session.connected + settings.hello
+    private func remindOfEnd(_ session: Session) {
+        let hello = session.phase == .open ? nil : session.connected + loop.settings.hello
         if let next = [hello, session.leaves, session.tokenExpires].compactMap({ $0 }).min() {
-            timers.remind(.session(session), at: next)
+            loop.remind(.session(session), at: next)
         }
     }
 
     /// Ends a session: tells the client what ``SessionEnd`` says, closes, and does with the device what it says.
-    package func end(_ session: Session, _ end: SessionEnd, at now: Instant) {
+    func end(_ session: Session, _ end: SessionEnd, at now: Instant) {
         if session.isConnected {
-            if let farewell = end.farewell { deliver(.goodbye(farewell), to: session) }
+            if let farewell = end.farewell { outbound.deliver(.goodbye(farewell), to: session) }
             session.peer?.close(end)
             session.disconnected()
         }
         switch session.phase == .greeting ? .keepsPresence : end.device {
         case .keepsPresence:
-            connectionEnded(session, lost: redis.time(at: now), at: now)
+            connectionEnded(session, lost: loop.redis.time(at: now), at: now)
         case .isGone where session.phase != .ending:
             if session.phase == .open { leaveEverything(session, at: now) }
             deviceGone(session, at: now)
@@ -125,33 +143,33 @@ extension Shard {
             if session.phase == .open { leaveEverything(session, at: now) }
             session.recorder?.abandoned()
             session.isEnding()
-            advance(session, at: now)
+            records.advance(session, at: now)
         }
     }
 
     private func deviceGone(_ session: Session, at now: Instant) {
-        let time = redis.time(at: now)
+        let time = loop.redis.time(at: now)
         session.recorder?.removed(at: time)
         session.isEnding()
-        advance(session, at: now)
+        records.advance(session, at: now)
     }
 
     private func connectionEnded(_ session: Session, lost: Timestamp, at now: Instant) {
         guard session.phase == .open else {
-            fanOut.forget(session)
-            sessions.remove(session)
-            timers.forget(.session(session))
+            outbound.forget(session)
+            table.remove(session)
+            loop.forget(.session(session))
             return
         }
         let wasLeaving = session.held?.hasGoodbye == true
         leaveEverything(session, at: now)
         guard !wasLeaving else { return deviceGone(session, at: now) }
-        let graceEnd = now + settings.removal
+        let graceEnd = now + loop.settings.removal
         let state = session.recorder?.state
         session.recorder?.decided(state: state, lost: lost)
         session.keepsPresence(until: graceEnd)
-        timers.remind(.session(session), at: graceEnd)
-        advance(session, at: now)
+        loop.remind(.session(session), at: graceEnd)
+        records.advance(session, at: now)
     }
 
     /// Makes room for a session that has just been admitted, if its user has too many devices here: the devices whose
@@ -159,51 +177,31 @@ extension Shard {
     private func makeRoom(for name: SessionName, at now: Instant) {
         var present = 0
         var lost: [(until: Instant, session: Session)] = []
-        for session in sessions.of(name.user) {
+        for session in table.of(name.user) {
             switch session.phase {
             case .open: present += 1
             case .inGrace(let until) where session.recorder?.name.device != name.device: lost.append((until, session))
             case .greeting, .inGrace, .ending: break
             }
         }
-        let surplus = present + lost.count - settings.bounds.devicesPerUser
+        let surplus = present + lost.count - loop.settings.bounds.devicesPerUser
         guard surplus > 0 else { return }
         for (_, session) in lost.sorted(by: { $0.until < $1.until }).prefix(surplus) { deviceGone(session, at: now) }
     }
 
     /// Ends everything that an open session took part in.
     private func leaveEverything(_ session: Session, at now: Instant) {
-        sessions.lostConnection(session)
-        limitLingering()
-        stopTypingEverywhere(session, at: now)
-        for room in session.joined { depart(session, from: room) }
-        for room in session.joining { depart(session, from: room) }
-        for watch in session.watched.elements { removeWatcher(session, of: watch.user) }
+        table.lostConnection(session)
+        // Drops those that have lingered longest if there are too many.
+        while let oldest = table.nextToDrop(loop.settings.bounds) { records.drop(oldest) }
+        conversations.stopTypingEverywhere(session, at: now)
+        for room in session.joined { conversations.depart(session, from: room) }
+        for room in session.joining { conversations.depart(session, from: room) }
+        for watch in session.watched.elements { watches.remove(session, of: watch.user) }
         session.leftEverything()
-        fanOut.forget(session)
+        outbound.forget(session)
         if let user = session.user { budgets.forget(session, of: user) }
-        timers.forget(.state(session))
-    }
-
-    /// Drops the sessions that have lingered longest if there are too many. Their devices may stay in Redis. A sweep
-    /// removes those: the worker starts a new incarnation, and the lease of this one expires. A session that leaves
-    /// nothing but its entry on the worker's list is unlisted.
-    private func limitLingering() {
-        while let oldest = sessions.nextToDrop(settings.bounds), let recorder = oldest.recorder {
-            if recorder.mayLeaveDevice {
-                repairs.leftDevice()
-            } else if let list = recorder.listToLeave {
-                unlist(recorder.name, of: oldest, under: list)
-            }
-            tally.lingeringDropped += 1
-            forget(oldest)
-        }
-    }
-
-    func forget(_ session: Session) {
-        sessions.remove(session)
-        repairs.forget(session)
-        timers.forget(.session(session))
+        loop.forget(.state(session))
     }
 
     private func welcome(
@@ -212,31 +210,40 @@ extension Shard {
         var recorder = recorder
         let name = recorder.name
         let sequence = recorder.decided(state: hello.state)
-        sessions.opened(session, as: recorder)
-        if let id { acknowledge(id, onceWritten: sequence, to: session) }
+        table.opened(session, as: recorder)
+        if let id { records.acknowledge(id, onceWritten: sequence, to: session) }
         let welcome = ServerMessage.Welcome(
-            user: name.user, device: name.device, session: name.session.random, worker: redis.workerName,
-            time: redis.time(at: now),
-            ping: settings.ping.milliseconds,
+            user: name.user, device: name.device, session: name.session.random, worker: loop.redis.workerName,
+            time: loop.redis.time(at: now),
+            ping: loop.settings.ping.milliseconds,
             typing: .init(
-                expiry: settings.typing.expiry.milliseconds, throttle: settings.typing.throttle.milliseconds),
-            limits: settings.limits, join: session.right)
-        deliver(.welcome(welcome), to: session)
-        advance(session, at: now)
+                expiry: loop.settings.typing.expiry.milliseconds, throttle: loop.settings.typing.throttle.milliseconds),
+            limits: loop.settings.limits, join: session.right)
+        outbound.deliver(.welcome(welcome), to: session)
+        records.advance(session, at: now)
         makeRoom(for: name, at: now)
         // The reply to the first write reports a revocation.
-        if recorder.needsNoToken || !redis.takesWrites { listenUnlessRevoked(session, at: now) }
+        if recorder.needsNoToken || !loop.redis.takesWrites { records.proveByRead(session, at: now) }
     }
 
-    /// Processes the messages of a session whose first write cannot tell whether its token was revoked. While Redis
-    /// answers reads, a read tells; while Redis is away, nothing does, and the first write will.
-    func listenUnlessRevoked(_ session: Session, at now: Instant) {
-        guard session.isUnproven && session.phase == .open else { return }
-        guard redis.answersReads, let recorder = session.recorder, !recorder.needsNoToken else {
-            return listen(to: session, at: now)
+    // MARK: Draining
+
+    /// Starts the shutdown: each device is disconnected at a random moment within `spread`.
+    ///
+    /// - Parameter destinations: addresses of other workers. Each device gets one of them.
+    func drain(
+        over spread: Duration, to destinations: [ByteString] = [], at now: Instant
+    ) {
+        let drain = Drain(ends: now + spread, destinations: destinations)
+        for session in table.drain(drain, at: now) { remindOfEnd(session) }
+    }
+
+    /// Whether no device is connected and, if Redis accepts writes, every decision is written.
+    var isDrained: Bool {
+        table.all.allSatisfy { session in
+            guard !session.isConnected else { return false }
+            return !loop.redis.takesWrites || session.recorder.map { $0.isWritten($0.sequence) } ?? true
         }
-        let session = AuditedSession(session: session, name: recorder.name, sequence: recorder.sequence)
-        audit([session], under: Incarnation(name: redis.workerName))
     }
 }
 
@@ -255,25 +262,5 @@ struct Drain: Hashable, Sendable {
     /// Draws the moment at which one session leaves.
     func moment(at now: Instant, using random: inout some RandomNumberGenerator) -> Instant {
         now + (ends - now) * Double.random(in: 0..<1, using: &random)
-    }
-}
-
-extension Shard {
-    /// Starts the shutdown: each device is disconnected at a random moment within `spread`.
-    ///
-    /// - Parameter destinations: addresses of other workers. Each device gets one of them.
-    public func drain(
-        over spread: Duration, to destinations: [ByteString] = [], at now: Instant
-    ) {
-        let drain = Drain(ends: now + spread, destinations: destinations)
-        for session in sessions.drain(drain, at: now) { remindOfEnd(session) }
-    }
-
-    /// Whether no device is connected and, if Redis accepts writes, every decision is written.
-    public var isDrained: Bool {
-        sessions.all.allSatisfy { session in
-            guard !session.isConnected else { return false }
-            return !redis.takesWrites || session.recorder.map { $0.isWritten($0.sequence) } ?? true
-        }
     }
 }

@@ -1,0 +1,329 @@
+// The users that sessions watch: what clients ask, what is published and read of them, and what their watchers are shown.
+
+internal import RollcallProtocol
+
+/// Owns the watched users of a shard, their reads, and their changes that were not sent yet.
+final class Watches {
+    private let loop: Loop
+    private let outbound: Outbound
+    private var watches = Directory<UserID, Watch>()
+    private var reads = DueReads()
+    /// Users whose presence has changed.
+    private var changes = ChangeQueue<Watch>()
+
+    init(_ loop: Loop, _ outbound: Outbound) {
+        (self.loop, self.outbound) = (loop, outbound)
+    }
+
+    var count: Int { watches.count }
+    /// Users to read.
+    var dueReadCount: Int { reads.count }
+    /// Users with changes that were not sent yet.
+    var changeCount: Int { changes.count }
+
+    /// The user as watched here; `nil` if no session watches.
+    func watched(_ user: UserID) -> Watch? { watches[user] }
+
+    // MARK: Channels and the lease
+
+    /// Handles the confirmation of a user's channel: a read that starts now misses nothing.
+    func confirmed(_ user: UserID) {
+        guard let watch = watches[user] else { return }
+        watch.channelConfirmed()
+        reads.insert(watch)
+    }
+
+    func channelLost(_ user: UserID) { watches[user]?.channelLost() }
+
+    func channelsLost() { watches.all.forEach { $0.channelLost() } }
+
+    func readAgain(authoritatively: Bool) {
+        let all = watches.all
+        all.forEach { $0.nextRead(isAuthoritative: authoritatively) }
+        reads.insert(all)
+    }
+
+    /// Another worker counts as dead since the last heartbeat.
+    func workerLost() { reads.insert(watches.all) }
+
+    func heartbeatCame() { reads.heartbeatCame() }
+
+    // MARK: What is published and read
+
+    /// Handles a user's published presence.
+    func published(_ change: PresenceChange, at now: Instant) {
+        guard let watch = watches[change.presence.user] else { return }
+        if watch.changed(change, loop.redis, at: now) { changes.insert(watch) } else { reads.insert(watch) }
+    }
+
+    /// Handles a published change whose result is unknown, such as one from a later version: reads the user's record
+    /// instead.
+    func unreadable(_ user: UserID) {
+        guard let watch = watches[user] else { return }
+        watch.changeArrived()
+        reads.insert(watch)
+    }
+
+    /// Returns what to show of a user who was read, watched or not.
+    func visible(_ record: PresenceRecord, _ standings: [Incarnation: WorkerStanding]) -> VisiblePresence {
+        VisiblePresence(record, standings, loop.redis.judgement, unless: watches[record.user]?.known)
+    }
+
+    /// Handles the records of watched users that were read.
+    func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) {
+        sweepDead(in: snapshot)
+        presenceReadFailed(snapshot.unread, isAuthoritative: isAuthoritative)
+        for record in snapshot.records {
+            guard let watch = watches[record.user] else { continue }
+            let (isNews, next) = watch.read(
+                record, snapshot.standings, isAuthoritative: isAuthoritative, loop.redis.judgement)
+            if isNews { changes.insert(watch) }
+            outbound.becameKnown(to: watch.snapshotKnown())
+            reads.insert(watch, next)
+        }
+    }
+
+    /// Handles a failed read of watched users. They are read again with the next heartbeat, or when Redis is back.
+    private func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
+        for user in users {
+            guard let watch = watches[user] else { continue }
+            reads.insert(watch, watch.readFailed(isAuthoritative: isAuthoritative))
+        }
+    }
+
+    /// Requests the reads of users that are due, except those whose channel is not confirmed; its confirmation
+    /// asks again.
+    func requestReads(at now: Instant) {
+        guard loop.redis.answersReads, reads.isDue else { return }
+        var ordinary: [UserID] = []
+        var authoritative: [UserID] = []
+        for watch in reads.take() {
+            guard let isAuthoritative = watch.readBegan() else { continue }
+            if isAuthoritative { authoritative.append(watch.user) } else { ordinary.append(watch.user) }
+        }
+        let known = loop.redis.known(at: now)
+        requestReads(of: ordinary, isAuthoritative: false, known: known)
+        requestReads(of: authoritative, isAuthoritative: true, known: known)
+    }
+
+    private func requestReads(of users: [UserID], isAuthoritative: Bool, known: KnownWorkers) {
+        for start in stride(from: 0, to: users.count, by: loop.settings.bounds.readBatch) {
+            let batch = Array(users[start..<min(start + loop.settings.bounds.readBatch, users.count)])
+            loop.store.presence(of: batch, known: known) { [self] reply in
+                loop.after { _ in
+                    switch reply {
+                    case .success(let snapshot): presenceRead(snapshot, isAuthoritative: isAuthoritative)
+                    case .failure: presenceReadFailed(batch, isAuthoritative: isAuthoritative)
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: What clients ask
+
+    func watch(_ users: [UserID], id: MessageID?, on session: Session, at now: Instant) {
+        var named: Set<UserID> = []
+        let added = users.filter {
+            !isWatching($0, session) && named.insert($0).inserted
+        }
+        guard mayWatch(added.count, id: id, on: session) else { return }
+        let new = added.map { add(session, of: $0) }
+        session.watches(new)
+        outbound.enqueue(new.map { .user($0) }, for: session)
+        // Users who were already watched are shown again.
+        if added.count < users.count {
+            outbound.enqueue(users.compactMap { watches[$0].map { .user($0) } }, for: session)
+        }
+        outbound.ackWhenFlushed(id, to: session)
+    }
+
+    private func isWatching(_ user: UserID, _ session: Session) -> Bool {
+        guard let watch = watches[user] else { return false }
+        return session.watched.contains(watch)
+    }
+
+    /// Whether a session may watch this many more users. If not, answers with an error.
+    private func mayWatch(_ added: Int, id: MessageID?, on session: Session) -> Bool {
+        guard session.watched.elements.count + added <= loop.settings.limits.watchedUsers else {
+            session.peer?.limitHit(.watchedUsers)
+            outbound.answer(
+                session, .limit, id: id, "a session watches at most \(loop.settings.limits.watchedUsers) users")
+            return false
+        }
+        guard outbound.mayAckLater(to: session) else {
+            outbound.answerUnavailable(session, id: id)
+            return false
+        }
+        return true
+    }
+
+    func unwatch(_ users: [UserID], id: MessageID?, on session: Session) {
+        for user in users {
+            guard let watch = watches[user], session.unwatched(watch) else { continue }
+            remove(session, of: user)
+        }
+        outbound.sendDueAcks(to: session)
+        outbound.acknowledge(id, to: session)
+    }
+
+    func get(_ users: [UserID], id: MessageID?, on session: Session, at now: Instant) {
+        let limit = loop.settings.limits.watchedUsers
+        guard session.gets(users, most: limit) else {
+            session.peer?.limitHit(.watchedUsers)
+            return outbound.answer(session, .limit, id: id, "a session gets at most \(limit) users at once")
+        }
+        guard !outbound.postpone(PendingUpdates.Get(users: users, id: id), of: session) else { return }
+        ask(for: users, id: id, on: session, at: now)
+    }
+
+    /// Asks Redis for the users of a `get`.
+    func ask(for users: [UserID], id: MessageID?, on session: Session, at now: Instant) {
+        guard !loop.redis.answersReads else {
+            return loop.store.presence(of: users, known: loop.redis.known(at: now)) { [self] reply in
+                loop.after { gotPresence(try? reply.get(), of: users, for: session, id: id, at: $0) }
+            }
+        }
+        session.got(users)
+        outbound.answerUnavailable(session, id: id)
+    }
+
+    /// Adds a reason for a session to watch a user. The caller then sends the current state.
+    func add(_ session: Session, of user: UserID) -> Watch {
+        let watch = watches[user] ?? openWatch(user)
+        watch.gained(session)
+        return watch
+    }
+
+    /// Removes one of a session's reasons to watch a user. The subscription ends with the last watcher.
+    func remove(_ session: Session, of user: UserID) {
+        guard let watch = watches[user], watch.lost(session) else { return }
+        outbound.cancel(.user(watch), for: session)
+        guard watch.watchers.isEmpty else { return }
+        watch.ended()
+        watches.remove(user)
+        reads.forget(watch)
+        loop.forget(.watch(watch))
+        loop.store.unsubscribe(.presence(user))
+    }
+
+    /// Handles the result of a `get`; `nil` if Redis could not be asked. If any user could not be read, the whole `get`
+    /// is answered with an error.
+    func gotPresence(
+        _ snapshot: PresenceSnapshot?, of users: [UserID], for session: Session, id: MessageID?, at now: Instant
+    ) {
+        // The session may have ended before the reply.
+        session.got(users)
+        if let snapshot, snapshot.unread.isEmpty, session.isConnected {
+            sweepDead(in: snapshot)
+            let readings = snapshot.records.map { visible($0, snapshot.standings) }
+            let presences = readings.map { got($0, by: session, at: now) }
+            outbound.deliver(.presence(presences, id: id), to: CollectionOfOne(session), counting: false)
+        } else {
+            outbound.answerUnavailable(session, id: id)
+        }
+    }
+
+    // MARK: What watchers are shown
+
+    /// A change of the user may be shown now.
+    func due(_ watch: Watch) { changes.insert(watch) }
+
+    /// Sends changes of users: the first four changes after a quiet time at once, later ones at most once per
+    /// ``ShardSettings/presenceCoalesce``, with the state at that time. If a user then looks the same as before,
+    /// nothing is sent.
+    func sendChanges(at now: Instant) {
+        // The last watcher may have left since the user changed.
+        for watch in changes.take(loop.settings.bounds.tellBatch) where !watch.isOver {
+            sendChange(of: watch, at: now)
+        }
+    }
+
+    private func sendChange(of watch: Watch, at now: Instant) {
+        let interval = loop.settings.presenceCoalesce
+        let next = watch.mayShow(every: interval)
+        guard now >= next else { return loop.remind(.watch(watch), at: next) }
+        let seen = watch.shown?.look
+        guard let news = watch.news(at: now, every: interval) else { return }
+        outbound.send(.presence([news]), of: .user(watch), seen: seen, to: watch.watchers.sessions)
+    }
+
+    /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.
+    /// A later difference is then sent as a change, and no older state follows the answer.
+    private func got(_ reading: VisiblePresence, by session: Session, at now: Instant) -> Presence {
+        guard let watch = watches[reading.presence.user] else { return reading.presence }
+        watch.got(reading)
+        sendChange(of: watch, at: now)
+        guard watch.watchers.contains(session), let shown = watch.shown else { return reading.presence }
+        outbound.enqueueAgain(.user(watch), for: session)
+        return shown
+    }
+
+    /// Sweeps devices of dead incarnations that a read found, which sweepers may have missed.
+    func sweepDead(in snapshot: PresenceSnapshot) {
+        guard !snapshot.standings.isEmpty else { return }
+        let dead = snapshot.deadDevices
+        if !dead.isEmpty { loop.host.sweep(dead) }
+    }
+
+    private func openWatch(_ user: UserID) -> Watch {
+        loop.store.subscribe(.presence(user))
+        return watches.insert(user) { Watch(user: user, number: $0) }
+    }
+}
+
+// MARK: Reads that are due
+
+/// Users to read. They are read in batches at the end of a tick, each once.
+struct DueReads {
+    /// Users whose channel is confirmed, or whose read is requested again on its confirmation.
+    private var due: Set<Watch> = []
+    /// Users whose next read waits for the next heartbeat.
+    private var waiting: Set<Watch> = []
+
+    var isDue: Bool { !due.isEmpty }
+    var count: Int { due.count + waiting.count }
+
+    mutating func insert(_ watch: Watch) { due.insert(watch) }
+
+    mutating func insert(_ several: [Watch]) { due.formUnion(several) }
+
+    mutating func insert(_ watch: Watch, _ next: Watch.NextRead) {
+        switch next {
+        case .none: break
+        case .now: due.insert(watch)
+        case .withHeartbeat: waiting.insert(watch)
+        }
+    }
+
+    /// Makes those due that waited for the heartbeat.
+    mutating func heartbeatCame() {
+        due.formUnion(waiting)
+        waiting = []
+    }
+
+    /// Cancels the reads of a user that is no longer watched.
+    mutating func forget(_ watch: Watch) {
+        due.remove(watch)
+        waiting.remove(watch)
+    }
+
+    /// Removes and returns the users to read, by number.
+    mutating func take() -> [Watch] {
+        defer { due = [] }
+        return due.sorted { $0.number < $1.number }
+    }
+}
+
+extension PresenceSnapshot {
+    /// The devices of dead incarnations that are not marked gone yet.
+    fileprivate var deadDevices: [DeadDevice] {
+        records.flatMap { record in
+            record.devices.sorted { $0.key < $1.key }.compactMap { device, standing in
+                guard standing.state != nil, standings[standing.incarnation]?.isDead == true else { return nil }
+                let name = SessionName(user: record.user, device: device, session: standing.session)
+                return DeadDevice(name: name, incarnation: standing.incarnation)
+            }
+        }
+    }
+}
