@@ -45,7 +45,7 @@ public struct Presence: Hashable, Sendable {
     /// When a device that is or was active or idle last changed; `nil` for a user who was never seen. Devices in the
     /// background do not move it.
     public var updatedAt: Timestamp?
-    /// Grows with each such change, also after a loss of Redis's data.
+    /// Grows with each such change, also after a loss of Redis's data; 0 for a user who was never seen.
     public var version: Int64
     /// What the user's sign-in says of them.
     public var profile = Profile()

@@ -42,9 +42,7 @@ extension TwinRedis {
 
     /// Reads one user's record.
     public func record(of user: UserID) -> PresenceRecord {
-        var record = presences[user]?.read(at: time) ?? absent(user, version: time.milliseconds - 1)
-        record.absentVersion = record.lastSeen == nil ? time.milliseconds - 1 : nil
-        return record
+        presences[user]?.read(at: time) ?? absent(user, version: time.milliseconds - 1)
     }
 
     /// Reads the stored state of these sessions.

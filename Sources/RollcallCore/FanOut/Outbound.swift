@@ -193,7 +193,7 @@ final class Outbound {
             let updates =
                 pending.isBlocked
                 ? []
-                : pending.take(limit) { if case .user(let watch) = $0 { watch.shown != nil } else { true } }
+                : pending.take(limit) { if case .user(let watch) = $0 { watch.shownLook != nil } else { true } }
             let isFull = updates.count == limit
             if isFull { pending.isBlocked = true }
             let acks = pending.takeDueAcks()
@@ -217,7 +217,7 @@ final class Outbound {
                 guard let message = room.membersShown else { continue }
                 deliver(.members(message), to: CollectionOfOne(session), counting: false)
             case .user(let watch):
-                guard let presence = watch.shown else { continue }
+                guard let presence = watch.shown(to: session) else { continue }
                 if isNews(presence, to: update.seen) { presences.append(presence) }
             }
         }

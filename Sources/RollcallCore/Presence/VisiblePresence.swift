@@ -10,8 +10,7 @@ internal import RollcallProtocol
 /// A presence as observers may be shown it.
 struct VisiblePresence: Hashable, Sendable {
     private(set) var presence: Presence
-    /// The version of the record, which orders changes. A user who was never seen is shown another one, so the presence has
-    /// a version of its own.
+    /// The version of the record, which orders changes. Of a user who was never seen, the presence has version 0.
     private(set) var version: Int64
     /// Whether Redis had a record. A published change always comes from one.
     private(set) var isStored: Bool
@@ -47,10 +46,9 @@ struct VisiblePresence: Hashable, Sendable {
 
     // MARK: What a published change says
 
-    /// - Parameter former: what was known until then. If the user was never seen, that presence stays as it is.
+    /// - Parameter former: what was known until then.
     init(_ change: PresenceChange, after former: VisiblePresence?) {
         presence = change.visible
-        if presence.isNeverSeen, let former, former.presence.isNeverSeen { presence = former.presence }
         (version, isStored, isMasked) = (change.presence.version, true, former?.isMasked == true)
     }
 
@@ -63,4 +61,19 @@ struct VisiblePresence: Hashable, Sendable {
         return new.version > version || new.version <= latest && version > latest
             || new.version == version && new.lastSeen != nil && presence.lastSeen == nil
     }
+}
+
+// MARK: Viewers
+
+/// Who is shown a user's presence.
+enum Viewer {
+    case session(Session)
+    /// A server, or an operator.
+    case server
+}
+
+extension Presence {
+    /// What this viewer sees of the user: at present, all see the same. It is decided here and nowhere else, and each path
+    /// that shows presence asks (`ShownTests` names them).
+    func shown(to viewer: Viewer) -> Presence { self }
 }

@@ -58,17 +58,19 @@ final class Watch: Numbered {
         self.number = number
     }
 
-    /// The latest known presence, as observers may be shown it.
-    var presence: Presence? { known?.presence }
-
     /// What watchers were last shown.
-    var shown: Presence? {
+    private var shown: Presence? {
         switch hasShown {
         case .nothing: nil
-        case .known: presence
+        case .known: known?.presence
         case .former(let presence): presence
         }
     }
+
+    /// What a watcher was last shown.
+    func shown(to watcher: Session) -> Presence? { shown?.shown(to: .session(watcher)) }
+
+    var shownLook: Presence.Look? { shown?.look }
 
     // MARK: Watchers
 
@@ -189,7 +191,7 @@ final class Watch: Numbered {
         known = .init(record, standings, judgement, unless: counts ? nil : known)
         phase = .live
         if readEnded() { next = .now }
-        return (shown != nil && shown != presence, next)
+        return (shown != nil && shown != known?.presence, next)
     }
 
     /// Takes what answered a session's `get`, in any phase.
@@ -206,7 +208,7 @@ final class Watch: Numbered {
     ///
     /// - Parameter interval: how often changes are shown.
     func news(at now: Instant, every interval: Duration) -> Presence? {
-        guard phase == .live || shown != nil, let presence else { return nil }
+        guard phase == .live || shown != nil, let presence = known?.presence else { return nil }
         defer { hasShown = .known }
         guard let shown, presence.looksDifferent(from: shown) else { return nil }
         newsPace.passed(at: now, every: interval)
@@ -218,7 +220,7 @@ final class Watch: Numbered {
     /// - Returns: the sessions that waited for it.
     func snapshotKnown() -> Set<Session> {
         guard phase == .live else { return [] }
-        if case .nothing = hasShown, presence != nil { hasShown = .known }
+        if case .nothing = hasShown, known != nil { hasShown = .known }
         guard !newcomers.isEmpty else { return [] }
         defer { newcomers = [] }
         return newcomers

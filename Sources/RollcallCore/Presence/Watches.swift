@@ -243,18 +243,21 @@ final class Watches {
         let interval = loop.settings.presenceCoalesce
         let next = watch.mayShow(every: interval)
         guard now >= next else { return loop.remind(.watch(watch), at: next) }
-        let seen = watch.shown?.look
-        guard let news = watch.news(at: now, every: interval) else { return }
-        outbound.send(.presence([news]), of: .user(watch), seen: seen, to: watch.watchers.sessions)
+        let (seen, watchers) = (watch.shownLook, watch.watchers.sessions)
+        guard let news = watch.news(at: now, every: interval), let first = watchers.first else { return }
+        // All watchers see the same.
+        let shown = news.shown(to: .session(first))
+        outbound.send(.presence([shown]), of: .user(watch), seen: seen, to: watchers)
     }
 
     /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.
     /// A later difference is then sent as a change, and no older state follows the answer.
     private func got(_ reading: VisiblePresence, by session: Session, at now: Instant) -> Presence {
-        guard let watch = watches[reading.presence.user] else { return reading.presence }
+        let current = reading.presence.shown(to: .session(session))
+        guard let watch = watches[current.user] else { return current }
         watch.got(reading)
         sendChange(of: watch, at: now)
-        guard watch.watchers.contains(session), let shown = watch.shown else { return reading.presence }
+        guard watch.watchers.contains(session), let shown = watch.shown(to: session) else { return current }
         outbound.enqueueAgain(.user(watch), for: session)
         return shown
     }

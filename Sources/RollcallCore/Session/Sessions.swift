@@ -147,6 +147,8 @@ final class Sessions {
         }
     }
 
+    /// The device is gone, by a goodbye, a revocation or the end of its grace period. Whatever of a session survives a lost
+    /// connection ends here, and nowhere else.
     private func deviceGone(_ session: Session, at now: Instant) {
         let time = loop.redis.time(at: now)
         session.recorder?.removed(at: time)
@@ -189,7 +191,7 @@ final class Sessions {
         for (_, session) in lost.sorted(by: { $0.until < $1.until }).prefix(surplus) { deviceGone(session, at: now) }
     }
 
-    /// Ends everything that an open session took part in.
+    /// Ends everything for which an open session needs its connection, which may only be lost.
     private func leaveEverything(_ session: Session, at now: Instant) {
         table.lostConnection(session)
         // Drops those that have lingered longest if there are too many.

@@ -298,7 +298,7 @@ extension Shard: SessionFate {
 extension Shard {
     /// Returns the presence to show for users that were read, watched or not.
     public func presences(in snapshot: PresenceSnapshot) -> [Presence] {
-        snapshot.records.map { watches.visible($0, snapshot.standings).presence }
+        snapshot.records.map { watches.visible($0, snapshot.standings).presence.shown(to: .server) }
     }
 
     /// Returns whether to push, for users that were read without a worker that counts as alive.
@@ -315,7 +315,7 @@ extension Shard {
     public func explanation(of report: UserReport, at now: Instant) -> Explanation {
         let standings = redis.known(at: now).judged(report.workers.standings)
         return Explanation(
-            report, shown: watches.visible(report.record, standings), standings,
+            report, shown: watches.visible(report.record, standings).presence.shown(to: .server), standings,
             isSettling: redis.judgement.isSettling, grace: loop.settings.grace)
     }
 

@@ -109,7 +109,8 @@ final class Conversations {
         if !room.isOver { room.failed(read) }
     }
 
-    /// Removes a session from a room. The room closes with its last session.
+    /// Removes a session from a room. The room closes with its last session. The session may have lost only its connection,
+    /// so nothing that survives that ends here.
     func depart(_ session: Session, from room: Room) {
         room.left(session)
         outbound.cancel(.room(room), for: session)

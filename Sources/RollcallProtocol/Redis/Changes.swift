@@ -47,7 +47,7 @@ public struct PresenceChange: Hashable, Sendable {
     /// The presence to show to observers.
     package var visible: Presence {
         var visible = presence
-        visible.hideTimeIfNeverSeen()
+        visible.hideIfNeverSeen()
         return visible
     }
 }

@@ -10,9 +10,6 @@ public struct PresenceRecord: Hashable, Sendable {
     public var updatedAt: Timestamp?
     /// For a record that does not exist, the time of the read minus one millisecond, so that any write is newer.
     public var version: Int64
-    /// The version that observers are shown of a user who was never seen, whether or not there is a record: the time of
-    /// the read less one millisecond, as for a record that does not exist.
-    package var absentVersion: Int64?
     /// What the newest token says of the user.
     public var profile = Profile()
 
@@ -43,8 +40,7 @@ public struct PresenceRecord: Hashable, Sendable {
         }
         var presence = Presence(
             user: user, status: status, lastSeen: lastSeen, updatedAt: updatedAt, version: version, profile: profile)
-        presence.hideTimeIfNeverSeen()
-        if presence.isNeverSeen, let absentVersion { presence.version = absentVersion }
+        presence.hideIfNeverSeen()
         return presence
     }
 
@@ -65,9 +61,9 @@ public struct PresenceRecord: Hashable, Sendable {
 }
 
 extension Presence {
-    /// A user who was never seen has no time, whether or not there is a record.
-    package mutating func hideTimeIfNeverSeen() {
-        if isNeverSeen { (updatedAt, profile) = (nil, Profile()) }
+    /// A user who was never seen has no time and version 0, whether or not there is a record.
+    package mutating func hideIfNeverSeen() {
+        if isNeverSeen { (updatedAt, version, profile) = (nil, 0, Profile()) }
     }
 }
 
@@ -95,9 +91,8 @@ extension PresenceRecord {
     /// Creates the record of a hash that does not exist. It reads as offline, and is older than any write from `time`
     /// on.
     package init(user: UserID, readAfter time: Timestamp) {
-        let version = time.milliseconds.saturatingDifference(1)
-        self.init(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: version)
-        absentVersion = version
+        self.init(
+            user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: time.milliseconds.saturatingDifference(1))
     }
 
     /// Reads one field of the hash `presence:{USER}`. Ignores fields of other versions.
@@ -109,7 +104,6 @@ extension PresenceRecord {
     ) {
         if field.spells("last_seen") {
             lastSeen = Int64(decimal: value).map(Timestamp.init(milliseconds:))
-            if lastSeen != nil { absentVersion = nil }
         } else if field.spells("updated_at") {
             updatedAt = Int64(decimal: value).map(Timestamp.init(milliseconds:))
         } else if field.spells("version") {

@@ -193,9 +193,6 @@ public struct PresenceSnapshot: Hashable, Sendable {
         self.standings = standings
         self.unread = unread
     }
-
-    /// The presence to show to observers for each record.
-    public var presences: [Presence] { records.map { $0.presence(past: standings) } }
 }
 
 /// The result of an audit for one session.

@@ -49,7 +49,8 @@ struct Sight: Sendable {
         statuses[presence.user, default: Timeline()].became(presence.status, at: moment)
         if let before = shown[presence.user] {
             let user = presence.user.escaped
-            if presence.version < before.version {
+            // A user who was never seen has version 0.
+            if presence.version > 0, presence.version < before.version {
                 let back = Duration.milliseconds(before.version - presence.version)
                 setbacks.append(
                     Setback(

@@ -138,9 +138,8 @@ actor SideBySide: Contract {
     /// Without the times of a read in several steps, each of which is slightly later than the last.
     private func comparable<Value>(_ answer: Value) -> Value {
         guard var snapshot = answer as? PresenceSnapshot else { return answer }
-        for index in snapshot.records.indices {
-            snapshot.records[index].absentVersion = nil
-            if !snapshot.records[index].isStored { snapshot.records[index].version = 0 }
+        for index in snapshot.records.indices where !snapshot.records[index].isStored {
+            snapshot.records[index].version = 0
         }
         for incarnation in snapshot.standings.keys {
             snapshot.standings[incarnation]?.time = Timestamp(milliseconds: 0)

@@ -27,7 +27,8 @@ extension Checks {
 
     /// Checks that an older message never overwrites a newer one. Only Redis itself may go back.
     func checkVersion(_ presence: Presence, _ before: View, _ edge: EdgeSession) {
-        guard let watched = before.watched[presence.user], let shown = watched.shown,
+        // Nobody can tell when a user was never seen. Whether that is so, the last seen time says.
+        guard presence.version > 0, let watched = before.watched[presence.user], let shown = watched.shown,
             presence.version < shown.version
         else { return }
         // A record that is created again starts with the current clock.
