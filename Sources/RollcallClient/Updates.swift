@@ -188,3 +188,70 @@ extension Engine {
         return answer
     }
 }
+
+// Observing. The first observer of a thing makes the client ask the worker for it, and the last one makes the client give
+// it up.
+extension Engine {
+    /// - Parameter observe: begins the observation, and returns a function that ends it.
+    func begin<Element>(_ mailbox: Mailbox<Element>, _ observe: () -> () -> Void) {
+        guard !isClosed else { return mailbox.finish() }
+        observations[ObjectIdentifier(mailbox)] = (observe(), { mailbox.finish() })
+    }
+
+    func end(_ observation: ObjectIdentifier) {
+        observations.removeValue(forKey: observation)?.release()
+    }
+
+    func observeConnection(_ mailbox: Mailbox<ConnectionState>) {
+        begin(mailbox) { connectionState.add { mailbox.put($0) } }
+    }
+
+    func observeStaleness(_ mailbox: Mailbox<Bool>) {
+        begin(mailbox) { staleness.add { mailbox.put($0) } }
+    }
+
+    func observeProblems(_ mailbox: Mailbox<RollcallError>) {
+        begin(mailbox) { problems.add { mailbox.put($0.error) } }
+    }
+
+    func observePresence(of user: UserID, _ mailbox: Mailbox<Presence>) {
+        begin(mailbox) {
+            // A closed client knows nobody: what is shown ends empty.
+            people.observe([user]) {
+                mailbox.put($0)
+            } forgotten: { [unowned self] user in
+                guard isClosed else { return }
+                mailbox.put(Presence(user: user, status: .offline, lastSeen: nil, updatedAt: nil, version: 0))
+            }
+        }
+    }
+
+    /// `nil` once the presence is no longer known.
+    func observeShownPresence(of user: UserID, _ mailbox: Mailbox<Presence?>) {
+        begin(mailbox) {
+            people.observe([user]) {
+                mailbox.put($0)
+            } forgotten: { _ in
+                mailbox.put(nil)
+            }
+        }
+    }
+
+    func observePresence(of users: [UserID], _ mailbox: Mailbox<[UserID: Presence]>) {
+        begin(mailbox) { people.observeTogether(users) { mailbox.put($0) } }
+    }
+
+    func observeConversations(
+        _ rows: [ConversationID: [UserID]], _ mailbox: Mailbox<[ConversationID: ConversationState]>
+    ) {
+        begin(mailbox) { rooms.observe(rows) { mailbox.put($0) } }
+    }
+
+    func observeTyping(in conversation: ConversationID, _ mailbox: Mailbox<Typing>) {
+        begin(mailbox) { rooms.observe(conversation) { $0.typing.add { mailbox.put($0) } } }
+    }
+
+    func observeMembers(of conversation: ConversationID, _ mailbox: Mailbox<Members>) {
+        begin(mailbox) { rooms.observe(conversation) { $0.members.add { mailbox.put($0) } } }
+    }
+}

@@ -74,18 +74,16 @@ export class RollcallClient {
 
   typing(conversation, { signal = undefined } = {}) {
     validName(conversation);
-    const engine = this.#engine;
+    const { rooms } = this.#engine;
     return new Updates(
-      (receive, finish) => engine.observeTyping(conversation, receive, finish), () => engine.latestTyping(conversation),
-      signal);
+      (receive, finish) => rooms.observeTyping(conversation, receive, finish), () => rooms.latestTyping(conversation), signal);
   }
 
   members(conversation, { signal = undefined } = {}) {
     validName(conversation);
-    const engine = this.#engine;
+    const { rooms } = this.#engine;
     return new Updates(
-      (receive, finish) => engine.observeMembers(conversation, receive, finish), () => engine.latestMembers(conversation),
-      signal);
+      (receive, finish) => rooms.observeMembers(conversation, receive, finish), () => rooms.latestMembers(conversation), signal);
   }
 
   presence(users, { signal = undefined } = {}) {
@@ -110,7 +108,7 @@ export class RollcallClient {
     const people = new Map([...rows instanceof Map ? rows : Object.entries(rows)].map(([conversation, users]) => (
       [validName(conversation), [...users].map(validName)])));
     let latest;
-    return new Updates((receive, finish) => engine.observeConversations(people, (states) => {
+    return new Updates((receive, finish) => engine.rooms.observeConversations(people, (states) => {
       latest = states;
       receive(states);
     }, finish), () => latest, signal);

@@ -6,8 +6,8 @@ import { RollcallError, SECOND, soon, steadyNow, warn, workerError } from "./mes
 import { Names } from "./names.js";
 import { Outbox } from "./outbox.js";
 import { People } from "./people.js";
-import { Room } from "./room.js";
-import { Batch, isEqual, Observed } from "./updates.js";
+import { Rooms } from "./room.js";
+import { Observed } from "./updates.js";
 
 export class Engine {
   connection;
@@ -23,11 +23,11 @@ export class Engine {
   /** Functions to call at a moment: `{ at, body }`. */
   #calls = new Set();
   people = new People(this);
+  rooms = new Rooms(this);
   names;
   outbox = new Outbox();
   isClosed = false;
   #emit;
-  #rooms = new Map();
   #attention;
   #clock = new ServerClock();
   #openedAt = 0;
@@ -37,9 +37,6 @@ export class Engine {
   #stops = new Set();
   /** The functions that end the current observations. */
   #endings = new Set();
-  #changedRooms = new Set();
-  /** Users whose names have come. */
-  #named = new Set();
   #isSettling = false;
   #wasBeyondLimits = false;
   #alarm = new Alarm(() => this.#deadlinePassed(steadyNow()), (late) => this.#woke(late));
@@ -50,8 +47,8 @@ export class Engine {
     this.connection = new Connection(options, this);
     this.#attention = new Attention(options.idleAfter);
     this.#staleAfter = options.staleAfter ?? Infinity;
-    this.names = new Names(options.names, (user) => this.#namesCame([user]), () => (
-      new Set([...this.#rooms.values()].flatMap(({ users }) => users))));
+    this.names = new Names(options.names, (user) => this.rooms.nameCame(user), () => (
+      new Set([...this.rooms].flatMap(({ users }) => users))));
   }
 
   /** The worker's time; until the first welcome, this device's. */
@@ -73,8 +70,7 @@ export class Engine {
     // What is on the screen ends empty.
     this.people.close();
     this.names.close();
-    for (const room of this.#rooms.values()) room.close();
-    this.#rooms.clear();
+    this.rooms.close();
     // Behind the last values of observers that get one per task.
     soon(() => {
       for (const { body } of this.#calls) body();
@@ -111,17 +107,12 @@ export class Engine {
   }
 
   #settle() {
-    const named = this.#named;
-    this.#named = new Set();
-    if (named.size > 0) for (const room of this.#rooms.values()) room.namesCame(named);
-    const changed = [...this.#changedRooms];
-    this.#changedRooms.clear();
-    for (const room of changed) room.showMembers();
+    this.rooms.settle();
     this.#flush();
     this.#askTime(steadyNow());
     let deadline = Math.min(this.connection.deadline, this.people.deadline, this.#attention.deadline ?? Infinity);
     for (const stop of this.#stops) deadline = Math.min(deadline, stop.deadline);
-    for (const room of this.#rooms.values()) {
+    for (const room of this.rooms) {
       deadline = Math.min(deadline, room.deadline);
       for (const field of room.fields) deadline = Math.min(deadline, field.deadline);
     }
@@ -149,7 +140,7 @@ export class Engine {
       this.disconnect({ goodbye: true });
       this.#isResting = true;
     }
-    for (const room of this.#rooms.values()) {
+    for (const room of this.rooms) {
       room.deadlinePassed(now);
       for (const field of room.fields) this.#signalled(field, field.deadlinePassed(now));
     }
@@ -164,7 +155,7 @@ export class Engine {
     this.connection.send(messages);
     for (const { type, users, conversation } of messages) {
       if (type === "unwatch") for (const user of users) this.people.tidy(user);
-      if (type === "leave" || type === "join") this.#tidy(conversation);
+      if (type === "leave" || type === "join") this.rooms.tidy(conversation);
     }
     const { isBeyondLimits } = this.outbox;
     if (isBeyondLimits && !this.#wasBeyondLimits) {
@@ -178,7 +169,7 @@ export class Engine {
   #becameStale() {
     this.#staleAt = Infinity;
     this.people.forget();
-    for (const room of this.#rooms.values()) room.presenceForgotten();
+    for (const room of this.rooms) room.presenceForgotten();
     this.isStale.update(true);
   }
 
@@ -213,7 +204,7 @@ export class Engine {
   timeReceived(time, askedAt) {
     if (this.#clock.timeReceived(time, askedAt, steadyNow())) {
       this.people.repeat();
-      for (const room of this.#rooms.values()) room.members.repeat();
+      for (const room of this.rooms) room.members.repeat();
     }
     this.changed();
   }
@@ -287,98 +278,6 @@ export class Engine {
     });
   }
 
-  observeTyping(name, receive, finish) { return this.#observe(name, (room) => room.typing, receive, finish); }
-  observeMembers(name, receive, finish) { return this.#observe(name, (room) => room.members, receive, finish); }
-
-  #observe(name, part, receive, finish) {
-    const observer = { receive };
-    return this.begin(finish, () => {
-      const room = this.#room(name);
-      part(room).add(observer);
-      this.#want(room);
-      return () => {
-        part(room).remove(observer);
-        this.#want(room);
-      };
-    });
-  }
-
-  /** Each value is a new map, in which a row that has not changed is the same object. */
-  observeConversations(rows, receive, finish) {
-    const states = new Map([...rows.keys()].map((conversation) => (
-      [conversation, { typing: { conversation, typists: [], count: 0 }, presences: new Map() }])));
-    const rowsOf = new Map();
-    for (const [name, people] of rows) {
-      for (const user of new Set(people)) {
-        if (!rowsOf.has(user)) rowsOf.set(user, []);
-        rowsOf.get(user).push(name);
-      }
-    }
-    const batch = new Batch(this, () => receive(new Map(states)));
-    const change = (name, part) => {
-      states.set(name, { ...states.get(name), ...part });
-      batch.changed();
-    };
-    const changePresence = (user, presence) => {
-      for (const name of rowsOf.get(user)) {
-        const presences = new Map(states.get(name).presences);
-        if (presence) presences.set(user, presence);
-        else presences.delete(user);
-        change(name, { presences });
-      }
-    };
-    return this.begin(finish, () => {
-      const endings = [...rows.keys()].map((name) => this.observeTyping(name, (typing) => {
-        // The first of a room where nobody types says nothing new.
-        if (!isEqual(typing, states.get(name).typing)) change(name, { typing });
-      }, () => {}));
-      endings.push(this.people.observe(
-        [...rowsOf.keys()], (presence) => changePresence(presence.user, presence), (user) => changePresence(user, null)));
-      batch.changed();
-      return () => {
-        batch.end();
-        for (const end of endings) end();
-      };
-    });
-  }
-
-  latestTyping(name) { return this.#rooms.get(name)?.typing.latest; }
-  latestMembers(name) { return this.#rooms.get(name)?.members.latest; }
-
-  #room(name) {
-    const room = this.#rooms.get(name) ?? new Room(name, this);
-    this.#rooms.set(name, room);
-    return room;
-  }
-
-  /** Asks the worker for the conversation as far as it is used, or gives it up. */
-  #want(room) {
-    if (this.#rooms.get(room.name) !== room) return;
-    if (room.isUsed) this.outbox.conversations.want(room.name, room.members.isObserved);
-    else this.outbox.conversations.unwant(room.name);
-    this.#tidy(room.name);
-    this.changed();
-  }
-
-  /** Drops a conversation, or only its members, if it is not used and the worker no longer sends it. */
-  #tidy(name) {
-    const room = this.#rooms.get(name);
-    if (!room) return;
-    const asked = this.outbox.conversations.asked(name);
-    if (!room.members.isObserved && asked !== true) room.endMembers();
-    if (!room.isUsed && asked === undefined) this.#rooms.delete(name);
-  }
-
-  membersChanged(room) {
-    this.#changedRooms.add(room);
-    this.changed();
-  }
-
-  #namesCame(users) {
-    for (const user of users) this.#named.add(user);
-    this.changed();
-  }
-
   namesChanged() { this.names.changed(); }
 
   // MARK: The user's own typing. Without a connection, signals are dropped, and the fields keep their state.
@@ -386,14 +285,14 @@ export class Engine {
   fieldAppeared(field) {
     if (this.isClosed) return;
     field.expiryLearned(this.#expiry);
-    const room = this.#room(field.conversation);
+    const room = this.rooms.open(field.conversation);
     room.fields.add(field);
-    this.#want(room);
+    this.rooms.want(room);
   }
 
   /** A field that is not shown, and an app in the background, do not type, whatever the program does with the text. */
   fieldEdited(field, hasText, kind) {
-    if (this.isClosed || this.deviceState === "background" || !this.#rooms.get(field.conversation)?.fields.has(field)) return;
+    if (this.isClosed || this.deviceState === "background" || !this.rooms.get(field.conversation)?.fields.has(field)) return;
     const now = steadyNow();
     this.#attention.edited(now);
     this.#signalled(field, field.edited(hasText, kind, now));
@@ -404,8 +303,8 @@ export class Engine {
 
   fieldDisappeared(field) {
     this.fieldEnded(field);
-    const room = this.#rooms.get(field.conversation);
-    if (room?.fields.delete(field)) this.#want(room);
+    const room = this.rooms.get(field.conversation);
+    if (room?.fields.delete(field)) this.rooms.want(room);
   }
 
   /**
@@ -415,7 +314,7 @@ export class Engine {
   #signalled(field, signal, stop = undefined) {
     const { conversation } = field;
     if (signal === null || !this.connection.isOpen) return;
-    const typedIn = this.#rooms.get(conversation)?.typedIn;
+    const typedIn = this.rooms.get(conversation)?.typedIn;
     if (!signal && typedIn) return;
     this.outbox.typingSignalled(signal ? typedIn?.kind ?? "typing" : null, conversation, stop);
     this.changed();
@@ -424,7 +323,7 @@ export class Engine {
   /** Resolves with true once the end is published, and with false if that is not known after `within` milliseconds. */
   fieldEndedConfirmed(field, within) {
     this.fieldEnded(field);
-    if (this.#rooms.get(field.conversation)?.typedIn) return Promise.resolve(true);
+    if (this.rooms.get(field.conversation)?.typedIn) return Promise.resolve(true);
     if (!this.connection.isOpen) return Promise.resolve(false);
     // This worker was never told of the typing, so nobody sees it.
     if (this.outbox.conversations.asked(field.conversation) === undefined) return Promise.resolve(true);
@@ -438,9 +337,7 @@ export class Engine {
     });
   }
 
-  endTyping() { for (const field of this.#fields) this.fieldEnded(field); }
-
-  get #fields() { return [...this.#rooms.values()].flatMap(({ fields }) => [...fields]); }
+  endTyping() { for (const field of this.rooms.fields) this.fieldEnded(field); }
 
   // MARK: What the connection tells
 
@@ -450,14 +347,14 @@ export class Engine {
     this.#clock.timeRequested(now);
     this.outbox.connectionOpened(this.deviceState, now);
     this.people.connectionOpened();
-    for (const field of this.#fields) this.#signalled(field, field.connected(now));
+    for (const field of this.rooms.fields) this.#signalled(field, field.connected(now));
     this.#flush();
     this.changed();
   }
 
   welcomed({ time, limits, expiry }) {
     this.#expiry = expiry;
-    for (const field of this.#fields) field.expiryLearned(expiry);
+    for (const field of this.rooms.fields) field.expiryLearned(expiry);
     this.outbox.limitsReceived(limits, steadyNow());
     this.timeReceived(time, this.#openedAt);
   }
@@ -471,7 +368,7 @@ export class Engine {
   connectionLost() {
     this.outbox.connectionLost();
     for (const stop of this.#stops) stop.end(false);
-    for (const name of this.#rooms.keys()) this.#tidy(name);
+    this.rooms.tidyAll();
     this.people.tidyAll();
     this.changed();
   }
@@ -490,7 +387,7 @@ export class Engine {
   }
 
   messageReceived(message) {
-    const room = this.#rooms.get(message.conversation);
+    const room = this.rooms.get(message.conversation);
     const now = steadyNow();
     switch (message.type) {
       case "presence":
@@ -505,7 +402,7 @@ export class Engine {
       case "removed":
         this.outbox.removed(message.conversation, now);
         room?.refused(new RollcallError("not_a_member", "the user is no longer a member"));
-        this.#tidy(message.conversation);
+        this.rooms.tidy(message.conversation);
         break;
       case "ack": this.#answered(this.outbox.acknowledged(message.id) ?? {}, true); break;
       case "error": this.#errorReceived(message, now); break;
@@ -523,8 +420,8 @@ export class Engine {
     if (!refused) return message.retry || message.code === "not_joined" ? undefined : this.report(error);
     const { conversation, get, stop, token, isFinal } = refused;
     if (conversation !== undefined) {
-      if (isFinal) this.#rooms.get(conversation)?.refused(error);
-      this.#tidy(conversation);
+      if (isFinal) this.rooms.get(conversation)?.refused(error);
+      this.rooms.tidy(conversation);
     } else if (stop || token) {
       if (isFinal) this.#answered(refused, false);
     } else if (isFinal) get ? this.people.readRefused(get) : this.report(error);

@@ -1,9 +1,9 @@
 // A conversation that somebody observes or types in: who types there, and who its members are.
 
 import { SECOND, steadyNow } from "./messages.js";
-import { Observed } from "./updates.js";
+import { Batch, isEqual, Observed } from "./updates.js";
 
-export class Room {
+class Room {
   /** How long after the worker's expiry a set of typists ends by itself, and the longest that any lasts without a word. */
   static TOLERANCE = 2 * SECOND;
   static LONGEST = 10 * SECOND;
@@ -109,11 +109,11 @@ export class Room {
     for (const user of this.#endings.keys()) if (!users.has(user)) this.#endMember(user);
     for (const user of users) {
       if (this.#endings.has(user)) continue;
-      this.#endings.set(user, this.#engine.people.observeMember(user, () => this.#engine.membersChanged(this)));
+      this.#endings.set(user, this.#engine.people.observeMember(user, () => this.#engine.rooms.membersChanged(this)));
     }
     this.#list = { people, count: Math.max(count, people.length) };
     if (!this.#isComplete) this.#completeBy ??= now + Room.PATIENCE;
-    this.#engine.membersChanged(this);
+    this.#engine.rooms.membersChanged(this);
   }
 
   showMembers() {
@@ -149,5 +149,130 @@ export class Room {
   #endMember(user) {
     this.#endings.get(user)();
     this.#endings.delete(user);
+  }
+}
+
+/**
+ * The conversations that are observed or typed in. The first use of one makes the client ask the worker for it, and the last
+ * makes the client give it up.
+ */
+export class Rooms {
+  #engine;
+  #rooms = new Map();
+  /** Users whose names have come, and rooms whose members have changed, in this task. */
+  #named = new Set();
+  #changed = new Set();
+
+  constructor(engine) { this.#engine = engine; }
+
+  [Symbol.iterator]() { return this.#rooms.values(); }
+  get(name) { return this.#rooms.get(name); }
+  get fields() { return [...this].flatMap(({ fields }) => [...fields]); }
+
+  observeTyping(name, receive, finish) { return this.#observe(name, (room) => room.typing, receive, finish); }
+  observeMembers(name, receive, finish) { return this.#observe(name, (room) => room.members, receive, finish); }
+
+  #observe(name, part, receive, finish) {
+    const observer = { receive };
+    return this.#engine.begin(finish, () => {
+      const room = this.open(name);
+      part(room).add(observer);
+      this.want(room);
+      return () => {
+        part(room).remove(observer);
+        this.want(room);
+      };
+    });
+  }
+
+  /** Each value is a new map, in which a row that has not changed is the same object. */
+  observeConversations(rows, receive, finish) {
+    const states = new Map([...rows.keys()].map((conversation) => (
+      [conversation, { typing: { conversation, typists: [], count: 0 }, presences: new Map() }])));
+    const rowsOf = new Map();
+    for (const [name, people] of rows) {
+      for (const user of new Set(people)) {
+        if (!rowsOf.has(user)) rowsOf.set(user, []);
+        rowsOf.get(user).push(name);
+      }
+    }
+    const batch = new Batch(this.#engine, () => receive(new Map(states)));
+    const change = (name, part) => {
+      states.set(name, { ...states.get(name), ...part });
+      batch.changed();
+    };
+    const changePresence = (user, presence) => {
+      for (const name of rowsOf.get(user)) {
+        const presences = new Map(states.get(name).presences);
+        if (presence) presences.set(user, presence);
+        else presences.delete(user);
+        change(name, { presences });
+      }
+    };
+    return this.#engine.begin(finish, () => {
+      const endings = [...rows.keys()].map((name) => this.observeTyping(name, (typing) => {
+        // The first of a room where nobody types says nothing new.
+        if (!isEqual(typing, states.get(name).typing)) change(name, { typing });
+      }, () => {}));
+      endings.push(this.#engine.people.observe(
+        [...rowsOf.keys()], (presence) => changePresence(presence.user, presence), (user) => changePresence(user, null)));
+      batch.changed();
+      return () => {
+        batch.end();
+        for (const end of endings) end();
+      };
+    });
+  }
+
+  latestTyping(name) { return this.#rooms.get(name)?.typing.latest; }
+  latestMembers(name) { return this.#rooms.get(name)?.members.latest; }
+
+  open(name) {
+    const room = this.#rooms.get(name) ?? new Room(name, this.#engine);
+    this.#rooms.set(name, room);
+    return room;
+  }
+
+  /** Asks the worker for the conversation as far as it is used, or gives it up. */
+  want(room) {
+    if (this.#rooms.get(room.name) !== room) return;
+    if (room.isUsed) this.#engine.outbox.conversations.want(room.name, room.members.isObserved);
+    else this.#engine.outbox.conversations.unwant(room.name);
+    this.tidy(room.name);
+    this.#engine.changed();
+  }
+
+  /** Drops a conversation, or only its members, if it is not used and the worker no longer sends it. */
+  tidy(name) {
+    const room = this.#rooms.get(name);
+    if (!room) return;
+    const asked = this.#engine.outbox.conversations.asked(name);
+    if (!room.members.isObserved && asked !== true) room.endMembers();
+    if (!room.isUsed && asked === undefined) this.#rooms.delete(name);
+  }
+
+  membersChanged(room) {
+    this.#changed.add(room);
+    this.#engine.changed();
+  }
+
+  nameCame(user) {
+    this.#named.add(user);
+    this.#engine.changed();
+  }
+
+  tidyAll() { for (const name of this.#rooms.keys()) this.tidy(name); }
+
+  /** Shows, at the end of a task, what has changed in it. */
+  settle() {
+    const [named, changed] = [this.#named, this.#changed];
+    [this.#named, this.#changed] = [new Set(), new Set()];
+    if (named.size > 0) for (const room of this) room.namesCame(named);
+    for (const room of changed) room.showMembers();
+  }
+
+  close() {
+    for (const room of this) room.close();
+    this.#rooms.clear();
   }
 }

@@ -30,23 +30,22 @@ final class Engine: @unchecked Sendable {
     private(set) var connection: Connection!
     private(set) lazy var people = People(in: self)
     private(set) lazy var names = Names(options.names, in: environment) { [unowned self] in
-        Set(rooms.values.flatMap(\.users))
+        Set(rooms.all.flatMap(\.users))
     } arrived: { [unowned self] in
-        named.insert($0)
-        changed()
+        rooms.nameCame(of: $0)
     }
+    private(set) lazy var rooms = Rooms(in: self)
     var outbox: Outbox
     private(set) var random: Jitter
     var attention: Attention
-    private let connectionState = Observed<ConnectionState>(.idle)
-    private let problems = Observed<Problem>()
-    private(set) var rooms: [ConversationID: Room] = [:]
+    let connectionState = Observed<ConnectionState>(.idle)
+    let problems = Observed<Problem>()
     var stops: [Stop] = []
     private(set) var pauses: [Pause] = []
     /// How to end each observation, by its mailbox.
-    private(set) var observations: [ObjectIdentifier: (release: () -> Void, finish: () -> Void)] = [:]
+    var observations: [ObjectIdentifier: (release: () -> Void, finish: () -> Void)] = [:]
     /// Whether the connection has been down for ``ClientOptions/staleAfter``, and when it will have been.
-    private let staleness = Observed<Bool>(false)
+    let staleness = Observed<Bool>(false)
     private var staleAt: ContinuousClock.Instant?
     /// A timer that is this late was held up: the machine slept, or the process was suspended.
     private static let asleep = Duration.seconds(5)
@@ -63,9 +62,6 @@ final class Engine: @unchecked Sendable {
     /// The one timer, and how to cancel it.
     private var timer: (deadline: ContinuousClock.Instant, cancel: () -> Void)?
     private var isSettling = false
-    /// Users whose names have come.
-    private var named: Set<UserID> = []
-    private var changedRooms: Set<ConversationID> = []
     private var atEnd: [() -> Void] = []
     private var wasBeyondLimits = false
     private(set) var isClosed = false
@@ -73,7 +69,7 @@ final class Engine: @unchecked Sendable {
     private var awaitingEnd: [() -> Void]? = []
 
     /// Equal problems are reported each time.
-    private struct Problem: Equatable {
+    struct Problem: Equatable {
         let error: RollcallError
         static func == (left: Self, right: Self) -> Bool { false }
     }
@@ -111,14 +107,13 @@ final class Engine: @unchecked Sendable {
         // What is on the screen ends empty.
         people.close()
         names.close()
-        for room in rooms.values { room.close() }
+        rooms.close()
         for body in atEnd { body() }
         atEnd = []
         endStops()
         for pause in pauses { end(pause) }
         let finishing = observations.values
         observations = [:]
-        rooms = [:]
         setTimer(nil)
         for observation in finishing { observation.finish() }
     }
@@ -144,10 +139,9 @@ extension Engine {
 
     private func settle() {
         guard !isClosed else { return }
-        let (named, changed, bodies) = (named, changedRooms, atEnd)
-        (self.named, changedRooms, atEnd) = ([], [], [])
-        if !named.isEmpty { for room in rooms.values { room.namesCame(of: named) } }
-        for conversation in changed { rooms[conversation]?.showMembers() }
+        let bodies = atEnd
+        atEnd = []
+        rooms.settle()
         for body in bodies { body() }
         flush()
         askTime()
@@ -157,7 +151,7 @@ extension Engine {
     /// When something is due next.
     private var deadline: ContinuousClock.Instant? {
         var deadline = earliest(earliest(connection.deadline, people.deadline), attention.deadline)
-        for room in rooms.values { deadline = earliest(deadline, room.deadline) }
+        for room in rooms.all { deadline = earliest(deadline, room.deadline) }
         for stop in stops { deadline = earliest(deadline, stop.deadline) }
         for pause in pauses { deadline = earliest(deadline, pause.deadline) }
         deadline = earliest(earliest(deadline, staleAt), restAt)
@@ -200,7 +194,7 @@ extension Engine {
     private func becameStale() {
         staleAt = nil
         people.forget()
-        for room in rooms.values { room.presenceForgotten() }
+        for room in rooms.all { room.presenceForgotten() }
         staleness.update(true)
     }
 
@@ -213,7 +207,7 @@ extension Engine {
         for pause in pauses where pause.deadline.map({ now >= $0 }) ?? false { end(pause) }
         if let staleAt, now >= staleAt { becameStale() }
         if let restAt, now >= restAt { rest() }
-        for room in rooms.values { room.deadlinePassed(at: now) }
+        for room in rooms.all { room.deadlinePassed(at: now) }
         for field in fields { signalled(field, field.deadlinePassed(at: now)) }
         changed()
     }
@@ -226,7 +220,7 @@ extension Engine {
         for request in requests {
             switch request.message {
             case .unwatch(let users): for user in users { people.tidy(user) }
-            case .join(let conversation, _), .leave(let conversation): tidy(conversation)
+            case .join(let conversation, _), .leave(let conversation): rooms.tidy(conversation)
             case .hello, .token, .state, .watch, .get, .typing, .ping, .goodbye: break
             }
         }
@@ -309,6 +303,11 @@ extension Engine {
         changed()
     }
 
+    func namesChanged() {
+        names.changed()
+        changed()
+    }
+
     func inputHappened(ago: Duration = .zero) {
         attention.inputHappened(at: now - ago)
         changed()
@@ -369,120 +368,6 @@ extension Engine {
     }
 }
 
-// Observing. The first observer of a thing makes the client ask the worker for it, and the last one makes the client give
-// it up.
-extension Engine {
-    /// - Parameter observe: begins the observation, and returns a function that ends it.
-    func begin<Element>(_ mailbox: Mailbox<Element>, _ observe: () -> () -> Void) {
-        guard !isClosed else { return mailbox.finish() }
-        observations[ObjectIdentifier(mailbox)] = (observe(), { mailbox.finish() })
-    }
-
-    func end(_ observation: ObjectIdentifier) {
-        observations.removeValue(forKey: observation)?.release()
-    }
-
-    func observeConnection(_ mailbox: Mailbox<ConnectionState>) {
-        begin(mailbox) { connectionState.add { mailbox.put($0) } }
-    }
-
-    func observeStaleness(_ mailbox: Mailbox<Bool>) {
-        begin(mailbox) { staleness.add { mailbox.put($0) } }
-    }
-
-    func observeProblems(_ mailbox: Mailbox<RollcallError>) {
-        begin(mailbox) { problems.add { mailbox.put($0.error) } }
-    }
-
-    func observePresence(of user: UserID, _ mailbox: Mailbox<Presence>) {
-        begin(mailbox) {
-            // A closed client knows nobody: what is shown ends empty.
-            people.observe([user]) {
-                mailbox.put($0)
-            } forgotten: { [unowned self] user in
-                guard isClosed else { return }
-                mailbox.put(Presence(user: user, status: .offline, lastSeen: nil, updatedAt: nil, version: 0))
-            }
-        }
-    }
-
-    /// `nil` once the presence is no longer known.
-    func observeShownPresence(of user: UserID, _ mailbox: Mailbox<Presence?>) {
-        begin(mailbox) {
-            people.observe([user]) {
-                mailbox.put($0)
-            } forgotten: { _ in
-                mailbox.put(nil)
-            }
-        }
-    }
-
-    func observePresence(of users: [UserID], _ mailbox: Mailbox<[UserID: Presence]>) {
-        begin(mailbox) { people.observeTogether(users) { mailbox.put($0) } }
-    }
-
-    func observeConversations(
-        _ rows: [ConversationID: [UserID]], _ mailbox: Mailbox<[ConversationID: ConversationState]>
-    ) {
-        begin(mailbox) { observe(rows) { mailbox.put($0) } }
-    }
-
-    func observeTyping(in conversation: ConversationID, _ mailbox: Mailbox<Typing>) {
-        begin(mailbox) { observe(conversation) { $0.typing.add { mailbox.put($0) } } }
-    }
-
-    func observeMembers(of conversation: ConversationID, _ mailbox: Mailbox<Members>) {
-        begin(mailbox) { observe(conversation) { $0.members.add { mailbox.put($0) } } }
-    }
-
-    func observe(_ conversation: ConversationID, _ add: (Room) -> () -> Void) -> () -> Void {
-        let room = room(conversation)
-        let remove = add(room)
-        want(room)
-        return { [weak self] in
-            remove()
-            self?.want(room)
-        }
-    }
-
-    func room(_ conversation: ConversationID) -> Room {
-        if let known = rooms[conversation] { return known }
-        let new = Room(conversation, in: self)
-        rooms[conversation] = new
-        return new
-    }
-
-    /// Asks the worker for the conversation as far as it is used, or gives it up.
-    func want(_ room: Room) {
-        guard rooms[room.conversation] === room else { return }
-        if room.isUsed {
-            outbox.conversations.want(room.conversation, room.members.isObserved)
-        } else {
-            outbox.conversations.unwant(room.conversation)
-        }
-        tidy(room.conversation)
-        changed()
-    }
-
-    /// Drops a conversation, or only its members, if it is not used and the worker no longer sends it.
-    private func tidy(_ conversation: ConversationID) {
-        guard let room = rooms[conversation] else { return }
-        let way = outbox.conversations.way(of: conversation)
-        if !room.members.isObserved, way != true { room.endMembers() }
-        if !room.isUsed, way == nil { rooms.removeValue(forKey: conversation)?.dropped() }
-    }
-
-    func membersChanged(in room: Room) {
-        changedRooms.insert(room.conversation)
-        changed()
-    }
-
-    func namesChanged() {
-        names.changed()
-        changed()
-    }
-}
-
 // What the connection tells.
 extension Engine {
     func connectionOpened() {
@@ -514,7 +399,7 @@ extension Engine {
         // What the connection showed may have been stale already.
         if wasConnected, staleness.latest == true { becameStale() }
         endStops()
-        for conversation in rooms.keys { tidy(conversation) }
+        rooms.tidyAll()
         people.tidyAll()
         changed()
     }
@@ -581,6 +466,6 @@ extension Engine {
 
     private func refused(_ conversation: ConversationID, _ error: RollcallError?) {
         if let error { rooms[conversation]?.refused(error) }
-        tidy(conversation)
+        rooms.tidy(conversation)
     }
 }

@@ -119,11 +119,12 @@ final class Room {
         let users = Set(message.users.map(\.user))
         for user in endings.keys where !users.contains(user) { endings.removeValue(forKey: user)?() }
         for user in users where endings[user] == nil {
-            endings[user] = engine.people.observeMember(user) { [unowned self] in engine.membersChanged(in: self) }
+            endings[user] = engine.people.observeMember(user) { [unowned self] in engine.rooms.membersChanged(in: self)
+            }
         }
         list = message
         if !isComplete, completeBy == nil { completeBy = now + Self.patience }
-        engine.membersChanged(in: self)
+        engine.rooms.membersChanged(in: self)
     }
 
     func showMembers() {
@@ -204,8 +205,93 @@ final class Observed<Value: Equatable> {
     }
 }
 
-// A list of conversations, observed with one call.
-extension Engine {
+// MARK: All conversations
+
+/// The conversations that are observed or typed in. The first use of one makes the client ask the worker for it, and the last
+/// makes the client give it up. Used on the client's queue only.
+final class Rooms {
+    private unowned let engine: Engine
+    private var rooms: [ConversationID: Room] = [:]
+    /// Users whose names have come, and conversations whose members have changed, in this tick.
+    private var named: Set<UserID> = []
+    private var changed: Set<ConversationID> = []
+
+    init(in engine: Engine) {
+        self.engine = engine
+    }
+
+    var all: some Collection<Room> { rooms.values }
+    /// The user's own fields, in the order of their conversations.
+    var fields: [TypingField] { rooms.keys.sorted().flatMap { rooms[$0]?.fields ?? [] } }
+
+    subscript(conversation: ConversationID) -> Room? { rooms[conversation] }
+
+    func observe(_ conversation: ConversationID, _ add: (Room) -> () -> Void) -> () -> Void {
+        let room = open(conversation)
+        let remove = add(room)
+        want(room)
+        return { [weak self] in
+            remove()
+            self?.want(room)
+        }
+    }
+
+    func open(_ conversation: ConversationID) -> Room {
+        if let known = rooms[conversation] { return known }
+        let new = Room(conversation, in: engine)
+        rooms[conversation] = new
+        return new
+    }
+
+    /// Asks the worker for the conversation as far as it is used, or gives it up.
+    func want(_ room: Room) {
+        guard rooms[room.conversation] === room else { return }
+        if room.isUsed {
+            engine.outbox.conversations.want(room.conversation, room.members.isObserved)
+        } else {
+            engine.outbox.conversations.unwant(room.conversation)
+        }
+        tidy(room.conversation)
+        engine.changed()
+    }
+
+    /// Drops a conversation, or only its members, if it is not used and the worker no longer sends it.
+    func tidy(_ conversation: ConversationID) {
+        guard let room = rooms[conversation] else { return }
+        let way = engine.outbox.conversations.way(of: conversation)
+        if !room.members.isObserved, way != true { room.endMembers() }
+        if !room.isUsed, way == nil { rooms.removeValue(forKey: conversation)?.dropped() }
+    }
+
+    func tidyAll() {
+        for conversation in rooms.keys { tidy(conversation) }
+    }
+
+    func membersChanged(in room: Room) {
+        changed.insert(room.conversation)
+        engine.changed()
+    }
+
+    func nameCame(of user: UserID) {
+        named.insert(user)
+        engine.changed()
+    }
+
+    /// Shows, at the end of a tick, what has changed in it.
+    func settle() {
+        let (named, changed) = (named, changed)
+        (self.named, self.changed) = ([], [])
+        if !named.isEmpty { for room in rooms.values { room.namesCame(of: named) } }
+        for conversation in changed { rooms[conversation]?.showMembers() }
+    }
+
+    func close() {
+        for room in rooms.values { room.close() }
+        rooms = [:]
+    }
+
+    // A list of conversations, observed with one call.
+
     /// Emits at most one value per tick, however many rows have changed.
     func observe(
         _ rows: [ConversationID: [UserID]], _ hear: @escaping ([ConversationID: ConversationState]) -> Void
@@ -214,10 +300,10 @@ extension Engine {
             $0[$1] = ConversationState(typing: Typing(conversation: $1), presences: [:])
         }
         var (isDue, isOver) = (false, false)
-        let changed: () -> Void = { [unowned self] in
+        let changed: () -> Void = { [unowned engine] in
             guard !isDue else { return }
             isDue = true
-            atEndOfTick {
+            engine.atEndOfTick {
                 isDue = false
                 if !isOver { hear(states) }
             }
@@ -234,7 +320,7 @@ extension Engine {
             }
         }
         endings.append(
-            people.observe(rowsOf.keys.sorted()) { presence in
+            engine.people.observe(rowsOf.keys.sorted()) { presence in
                 for row in rowsOf[presence.user] ?? [] { states[row]?.presences[presence.user] = presence }
                 changed()
             } forgotten: { user in

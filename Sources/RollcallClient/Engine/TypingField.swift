@@ -93,14 +93,14 @@ final class TypingField: @unchecked Sendable {
 
 // The user's own typing. While there is no connection, signals are dropped, and the fields keep their state.
 extension Engine {
-    var fields: [TypingField] { rooms.keys.sorted().flatMap { rooms[$0]?.fields ?? [] } }
+    var fields: [TypingField] { rooms.fields }
 
     func fieldAppeared(_ field: TypingField) {
         guard !isClosed else { return }
-        let room = room(field.conversation)
+        let room = rooms.open(field.conversation)
         if !room.fields.contains(where: { $0 === field }) { room.fields.append(field) }
         field.expiryLearnt(typingExpiry)
-        want(room)
+        rooms.want(room)
     }
 
     /// A field that is not shown, and an app in the background, do not type, whatever the program does with the text.
@@ -120,7 +120,7 @@ extension Engine {
         fieldEnded(field)
         guard let room = rooms[field.conversation] else { return }
         room.fields.removeAll { $0 === field }
-        want(room)
+        rooms.want(room)
     }
 
     /// Ends the field's typing. Calls `done` with true once that is published, or with false if it may not be.

@@ -477,30 +477,3 @@ struct HandshakeStep {
         }
     }
 }
-
-// MARK: Errors
-
-/// The network's own error is correct, but of little help if two sides speak different protocols, so the likely cause
-/// is added.
-extension RedisError {
-    /// Returns the error for an open connection that ended.
-    ///
-    /// - Parameter heard: whether any data was received.
-    fileprivate static func ended(_ error: (any Error)?, encrypted: Bool, heard: Bool) -> RedisError {
-        var sentence = "the connection to Redis ended" + (error.map { ": \($0)" } ?? "")
-        var cause = error
-        if encrypted, !heard {
-            let failure = TLSFailure(error)
-            (sentence, cause) = ("the connection to Redis failed: \(failure) (\(failure.advice))", failure)
-        } else if !heard {
-            // A TLS server closes the connection of a client that does not speak TLS.
-            sentence += ", before anything was said (for a port with TLS, take rediss://)"
-        }
-        return RedisError(encrypted && !heard ? .connectFailed : .connectionLost, sentence, underlying: cause)
-    }
-
-    fileprivate static func silent(_ command: String?, encrypted: Bool) -> RedisError {
-        let hint = encrypted ? " (for a Redis without TLS, redis.url begins with redis://)" : ""
-        return RedisError(.timedOut, command: command ?? "PING", "Redis did not answer in time\(hint)")
-    }
-}

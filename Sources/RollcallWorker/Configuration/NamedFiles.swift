@@ -20,11 +20,11 @@ extension WorkerConfiguration {
         func secret(_ key: String, _ path: String?) -> Secret? {
             contents(key, path).map { Secret($0.trimmingWhiteSpace) }
         }
-        func check(_ work: () throws(UnusableFile) -> Void) {
+        func check(value: String? = nil, _ work: () throws(UnusableFile) -> Void) {
             do throws(UnusableFile) {
                 try work()
             } catch {
-                problems.append(ConfigurationProblem(.unusableFile, error.key, error.reason))
+                problems.append(ConfigurationProblem(.unusableFile, error.key, value: value, error.reason))
             }
         }
 
@@ -60,11 +60,8 @@ extension WorkerConfiguration {
             problems.append(ConfigurationProblem(.unusableFile, key, value: path, "it has no certificate (PEM)"))
         }
         if let jwks = auth.jwks {
-            do throws(UnusableFile) {
+            check(value: auth.jwksFile) { () throws(UnusableFile) in
                 _ = try KeySource.jwksFile.keys(in: Array(jwks.utf8))
-            } catch {
-                problems.append(
-                    ConfigurationProblem(.unusableFile, "auth.jwks_file", value: auth.jwksFile, error.reason))
             }
         }
         return problems

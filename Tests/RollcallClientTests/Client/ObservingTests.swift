@@ -187,7 +187,7 @@ import Testing
         try await open.latest("removed") { $0.isEmpty && $0.refusal?.code == .notAMember }
         open.cancel()
         closed.cancel()
-        try await eventually("nothing is left") { await client.inspect { $0.rooms.isEmpty } }
+        try await eventually("nothing is left") { await client.inspect { $0.rooms.all.isEmpty } }
     }
 
     @Test("exceeding the limit of watched users is reported as a problem, without other effects")
@@ -404,7 +404,7 @@ private final class Traces: Sendable {
     var alive: [String] { traces.withLockedValue { $0.filter { $0.object != nil }.map(\.kind) } }
 
     func note(_ engine: Engine) {
-        let rooms = Array(engine.rooms.values)
+        let rooms = Array(engine.rooms.all)
         let objects: [AnyObject] = rooms + rooms.flatMap(\.fields) + engine.people.reads
         traces.withLockedValue { $0 += objects.map { Trace(object: $0, kind: "\(type(of: $0))") } }
     }
@@ -447,7 +447,7 @@ extension Engine {
     /// What the client keeps for views, by kind.
     var holdings: [String: Int] {
         [
-            "observations": observations.count, "presences": people.presences.count, "rooms": rooms.count,
+            "observations": observations.count, "presences": people.presences.count, "rooms": rooms.all.count,
             "reads": people.reads.count, "stops": stops.count, "pauses": pauses.count,
             "watched": outbox.users.servedCount, "joined": outbox.conversations.servedCount,
         ].filter { $0.value > 0 }
