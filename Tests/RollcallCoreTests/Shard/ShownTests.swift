@@ -6,11 +6,10 @@ import Testing
 
 @Suite struct ShownTests {
     private static let paths: Set = [
-        "Outbound.send",  // what a session has just begun to watch, also as a member; and what it missed while it was slow
-        "Watches.sendChange",
-        "Watches.got", "Watches.gotPresence",  // an answer to a `get`
-        "Shard.presences", "Shard.explanation",  // a server or an operator asks
-        "Watch.shown",
+        // What a session has just begun to watch, also as a member, or missed while it was slow; and changes.
+        "Outbound.send", "Watches.sendChange", "Watch.shown",
+        // An answer to a `get`; and to a server or an operator.
+        "Watches.got", "Watches.gotPresence", "Shard.presences", "Shard.explanation",
         // What these read is shown to nobody before it came through one of the above, or is for servers only.
         "VisiblePresence.init", "NodeAccess.storedPresence", "Reach.init",
     ]
