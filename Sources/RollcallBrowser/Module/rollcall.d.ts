@@ -271,6 +271,7 @@ export interface Presence {
    */
   lastSeen: number | null;
   updatedAt: number | null;
+  /** Grows with each change; 0 for a user who was never seen. */
   version: number;
   /** The user's name, as their sign-in knows it. Absent if it says none, or for a user who was never seen. */
   name?: string;

@@ -7,7 +7,10 @@ final class Watches {
     private let loop: Loop
     private let outbound: Outbound
     private var watches = Directory<UserID, Watch>()
-    private var reads = DueReads()
+    /// Users to read at the end of the tick: their channel is confirmed, or its confirmation asks again.
+    private var due: Set<Watch> = []
+    /// Users whose next read waits for the next heartbeat.
+    private var waiting: Set<Watch> = []
     /// Users whose presence has changed.
     private var changes = ChangeQueue<Watch>()
 
@@ -17,7 +20,7 @@ final class Watches {
 
     var count: Int { watches.count }
     /// Users to read.
-    var dueReadCount: Int { reads.count }
+    var dueReadCount: Int { due.count + waiting.count }
     /// Users with changes that were not sent yet.
     var changeCount: Int { changes.count }
 
@@ -30,7 +33,7 @@ final class Watches {
     func confirmed(_ user: UserID) {
         guard let watch = watches[user] else { return }
         watch.channelConfirmed()
-        reads.insert(watch)
+        due.insert(watch)
     }
 
     func channelLost(_ user: UserID) { watches[user]?.channelLost() }
@@ -40,20 +43,23 @@ final class Watches {
     func readAgain(authoritatively: Bool) {
         let all = watches.all
         all.forEach { $0.nextRead(isAuthoritative: authoritatively) }
-        reads.insert(all)
+        due.formUnion(all)
     }
 
     /// Another worker counts as dead since the last heartbeat.
-    func workerLost() { reads.insert(watches.all) }
+    func workerLost() { due.formUnion(watches.all) }
 
-    func heartbeatCame() { reads.heartbeatCame() }
+    func heartbeatCame() {
+        due.formUnion(waiting)
+        waiting = []
+    }
 
     // MARK: What is published and read
 
     /// Handles a user's published presence.
     func published(_ change: PresenceChange, at now: Instant) {
         guard let watch = watches[change.presence.user] else { return }
-        if watch.changed(change, loop.redis, at: now) { changes.insert(watch) } else { reads.insert(watch) }
+        if watch.changed(change, loop.redis, at: now) { changes.insert(watch) } else { due.insert(watch) }
     }
 
     /// Handles a published change whose result is unknown, such as one from a later version: reads the user's record
@@ -61,7 +67,7 @@ final class Watches {
     func unreadable(_ user: UserID) {
         guard let watch = watches[user] else { return }
         watch.changeArrived()
-        reads.insert(watch)
+        due.insert(watch)
     }
 
     /// Returns what to show of a user who was read, watched or not.
@@ -79,7 +85,7 @@ final class Watches {
                 record, snapshot.standings, isAuthoritative: isAuthoritative, loop.redis.judgement)
             if isNews { changes.insert(watch) }
             outbound.becameKnown(to: watch.snapshotKnown())
-            reads.insert(watch, next)
+            readNext(watch, next)
         }
     }
 
@@ -87,17 +93,27 @@ final class Watches {
     private func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
         for user in users {
             guard let watch = watches[user] else { continue }
-            reads.insert(watch, watch.readFailed(isAuthoritative: isAuthoritative))
+            readNext(watch, watch.readFailed(isAuthoritative: isAuthoritative))
+        }
+    }
+
+    private func readNext(_ watch: Watch, _ next: Watch.NextRead) {
+        switch next {
+        case .none: break
+        case .now: due.insert(watch)
+        case .withHeartbeat: waiting.insert(watch)
         }
     }
 
     /// Requests the reads of users that are due, except those whose channel is not confirmed; its confirmation
     /// asks again.
     func requestReads(at now: Instant) {
-        guard loop.redis.answersReads, reads.isDue else { return }
+        guard loop.redis.answersReads, !due.isEmpty else { return }
         var ordinary: [UserID] = []
         var authoritative: [UserID] = []
-        for watch in reads.take() {
+        let watches = due.sorted { $0.number < $1.number }
+        due = []
+        for watch in watches {
             guard let isAuthoritative = watch.readBegan() else { continue }
             if isAuthoritative { authoritative.append(watch.user) } else { ordinary.append(watch.user) }
         }
@@ -202,7 +218,8 @@ final class Watches {
         guard watch.watchers.isEmpty else { return }
         watch.ended()
         watches.remove(user)
-        reads.forget(watch)
+        due.remove(watch)
+        waiting.remove(watch)
         loop.forget(.watch(watch))
         loop.store.unsubscribe(.presence(user))
     }
@@ -227,7 +244,7 @@ final class Watches {
     // MARK: What watchers are shown
 
     /// A change of the user may be shown now.
-    func due(_ watch: Watch) { changes.insert(watch) }
+    func changeDue(_ watch: Watch) { changes.insert(watch) }
 
     /// Sends changes of users: the first four changes after a quiet time at once, later ones at most once per
     /// ``ShardSettings/presenceCoalesce``, with the state at that time. If a user then looks the same as before,
@@ -272,49 +289,6 @@ final class Watches {
     private func openWatch(_ user: UserID) -> Watch {
         loop.store.subscribe(.presence(user))
         return watches.insert(user) { Watch(user: user, number: $0) }
-    }
-}
-
-// MARK: Reads that are due
-
-/// Users to read. They are read in batches at the end of a tick, each once.
-struct DueReads {
-    /// Users whose channel is confirmed, or whose read is requested again on its confirmation.
-    private var due: Set<Watch> = []
-    /// Users whose next read waits for the next heartbeat.
-    private var waiting: Set<Watch> = []
-
-    var isDue: Bool { !due.isEmpty }
-    var count: Int { due.count + waiting.count }
-
-    mutating func insert(_ watch: Watch) { due.insert(watch) }
-
-    mutating func insert(_ several: [Watch]) { due.formUnion(several) }
-
-    mutating func insert(_ watch: Watch, _ next: Watch.NextRead) {
-        switch next {
-        case .none: break
-        case .now: due.insert(watch)
-        case .withHeartbeat: waiting.insert(watch)
-        }
-    }
-
-    /// Makes those due that waited for the heartbeat.
-    mutating func heartbeatCame() {
-        due.formUnion(waiting)
-        waiting = []
-    }
-
-    /// Cancels the reads of a user that is no longer watched.
-    mutating func forget(_ watch: Watch) {
-        due.remove(watch)
-        waiting.remove(watch)
-    }
-
-    /// Removes and returns the users to read, by number.
-    mutating func take() -> [Watch] {
-        defer { due = [] }
-        return due.sorted { $0.number < $1.number }
     }
 }
 

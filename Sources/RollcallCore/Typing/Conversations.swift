@@ -140,7 +140,10 @@ final class Conversations {
     /// Requests the reads of typists that are due. Rooms whose channels are not confirmed are read on confirmation,
     /// and all rooms are read when Redis is back.
     func readUnclearRooms() {
-        for room in takeUnclear() where loop.redis.answersReads && room.mayRead && !room.isOver {
+        guard !unclear.isEmpty else { return }
+        let rooms = unclear.sorted { $0.number < $1.number }
+        unclear = []
+        for room in rooms where loop.redis.answersReads && room.mayRead && !room.isOver {
             read(RoomRead(conversation: room.conversation, users: [], withTyping: true, mostMembers: 0), for: room)
         }
     }
@@ -202,13 +205,6 @@ final class Conversations {
         let most = loop.settings.limits.watchedUsers
         guard loop.redis.answersReads, !room.isOver, room.members.known.hasFew(of: most) else { return }
         read(RoomRead(conversation: room.conversation, users: [], withTyping: false, mostMembers: most), for: room)
-    }
-
-    /// Removes and returns the rooms to read, by number. Some may have closed since.
-    private func takeUnclear() -> [Room] {
-        guard !unclear.isEmpty else { return [] }
-        defer { unclear = [] }
-        return unclear.sorted { $0.number < $1.number }
     }
 
     // MARK: Joining
