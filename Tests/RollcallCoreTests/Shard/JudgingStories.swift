@@ -6,19 +6,6 @@ import Testing
 
 /// What observers are shown of devices whose workers are dead, or may be.
 @Suite struct JudgingStories {
-    @Test("the devices of a dead worker stop counting when its lease has expired")
-    func masking() {
-        let stage = Stage()
-        let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(2))
-        #expect(stage.heard(by: bob).statuses == ["alice online"])
-        let end = stage.redis.time.advanced(by: .seconds(2))
-        stage.pass(.milliseconds(900))
-        stage.redis.time = end.advanced(by: .milliseconds(1))
-        stage.heartbeat()
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice offline"])
-    }
-
     @Test("a device of a worker that was swept and deleted is not shown, even to the first observer")
     func forgotten() {
         let stage = Stage()
@@ -53,39 +40,6 @@ import Testing
         stage.subscriberGoes()
         stage.settle()
         #expect(stage.heard(by: bob).statuses == ["alice online"])
-    }
-
-    @Test("published presence that includes a dead worker's devices before its sweep does not show them")
-    func publishedBesideTheDead() {
-        let stage = Stage()
-        let (bob, tablet) = (stage.enter("bob"), stage.enter("alice", "tablet", state: .background))
-        stage.settle()
-        stage.diesHolding("alice")
-        stage.say(.watch(["alice"]), on: bob)
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice offline"])
-        stage.say(.state(.idle), on: tablet)
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice away"], "published was: online")
-        stage.say(.state(.background), on: tablet)
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice offline"])
-    }
-
-    @Test("published presence that includes devices of dead workers that Redis has lost does not show them either")
-    func publishedBesideTheForgotten() {
-        let stage = Stage()
-        let (bob, tablet) = (stage.enter("bob"), stage.enter("alice", "tablet", state: .background))
-        stage.settle()
-        stage.diesHolding("alice")
-        stage.others = [:]
-        stage.heartbeat()
-        stage.say(.watch(["alice"]), on: bob)
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice offline"])
-        stage.say(.state(.idle), on: tablet)
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice away"], "published was: online")
     }
 
     @Test("a user who is masked and then swept is reported offline once")

@@ -7,28 +7,6 @@ import Testing
 /// What observers are shown after Redis was emptied, went back in time or was away, or after the worker itself was
 /// paused.
 @Suite struct OutageStories {
-    @Test("after Redis is emptied, a connected user never appears offline; one who has left does, after a lease")
-    func emptied() {
-        let stage = Stage()
-        let bob = stage.enter("bob")
-        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
-        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
-        stage.redis.records["dave"] = elsewhere("dave", stage.redis.time)
-        stage.say(.watch(["alice", "dave"]), on: bob)
-        stage.settle()
-        stage.forgetWhatWasSaid()
-        stage.redisGoes()
-        stage.redis.records = [:]
-        stage.redisReturns()
-        stage.settle()
-        stage.pass(.seconds(2))
-        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
-        stage.pass(.milliseconds(2900))
-        #expect(stage.heard(by: bob).statuses.isEmpty)
-        stage.pass(.seconds(1))
-        #expect(stage.heard(by: bob).statuses == ["dave offline"])
-    }
-
     /// Regression: a worker that had just started treated an outage that it had not seen as settled.
     @Test("after an outage, and at the start, it takes a lease until everything is known")
     func settles() {
@@ -56,76 +34,6 @@ import Testing
         stage.redisReturns()
         stage.settle()
         #expect(stage.heard(by: bob).statuses == ["alice online", "alice online"])
-    }
-
-    @Test("if single channels are lost, only their subjects wait, and are read again when the channel is confirmed")
-    func channelsLostAlone() {
-        let stage = Stage()
-        let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
-        for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
-        stage.say(.watch(["carol", "dave"]), on: bob)
-        stage.settle()
-        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
-        stage.heartbeat()
-        stage.settle()
-        stage.forgetWhatWasSaid()
-        for topic in [Topic.presence("carol"), .typing("c"), .members("c")] { stage.channelGoes(topic) }
-        for name in ["carol", "dave"] as [UserID] {
-            let here = elsewhere(name, stage.redis.time)
-            stage.redis.records[name] = here
-            stage.redis.published.append(.presence(PresenceChange(here.presence(past: [:])), devices: 1))
-        }
-        while !stage.redis.published.isEmpty { stage.hear() }
-        stage.settle()
-        #expect(Set(stage.heard(by: bob).statuses) == ["carol online", "dave online"])
-        stage.say(.typing("c", true), on: alice)
-        stage.settle()
-        #expect(stage.heard(by: bob).contains { if case .typing = $0 { true } else { false } })
-    }
-
-    @Test("an authoritative read does not undo a change that overtook it")
-    func overtakenRead() {
-        let stage = Stage()
-        let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(60))
-        stage.redisReturns()
-        stage.pass(.milliseconds(4900))
-        stage.pass(.milliseconds(200), answering: false)
-        stage.heartbeat()
-        let read = stage.reply(to: stage.asked.removeFirst())
-        let gone = elsewhere("alice", stage.redis.time, state: nil)
-        stage.redis.records["alice"] = gone
-        stage.redis.published = [.presence(PresenceChange(gone.presence(past: [:])), devices: 0)]
-        stage.hear()
-        stage.arrives(read)
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses.last == "alice offline")
-    }
-
-    @Test("nor does one that is repeated because dead workers are not swept yet")
-    func overtakenBesideTheDead() {
-        let stage = Stage()
-        let bob = stage.enter("bob")
-        let gone = elsewhere("alice", stage.redis.time, state: nil)
-        stage.redis.records = ["alice": gone]
-        let dead = Incarnation(name: "w3.c")
-        stage.others = [
-            w2: stage.redis.time.advanced(by: .seconds(60)), dead: stage.redis.time.advanced(by: .seconds(3)),
-        ]
-        stage.say(.watch(["alice"]), on: bob)
-        stage.settle()
-        stage.redisReturns()
-        stage.pass(.milliseconds(4900))
-        stage.pass(.milliseconds(200), answering: false)
-        stage.heartbeat()
-        let read = stage.reply(to: stage.asked.removeFirst())
-        let here = elsewhere("alice", stage.redis.time)
-        stage.redis.records["alice"] = here
-        stage.redis.published = [.presence(PresenceChange(here.presence(past: [:])), devices: 1)]
-        stage.hear()
-        stage.answer()
-        stage.arrives(read)
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice offline", "alice online"])
     }
 
     @Test("an authoritative read that is answered after a further outage does not count")

@@ -78,21 +78,6 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice away"])
     }
 
-    @Test("users are not read before their channels are confirmed, and those confirmed by then are read together")
-    func readsAfterConfirmation() {
-        let stage = Stage()
-        let bob = stage.enter("bob")
-        stage.settle()
-        stage.say(.watch(["carol", "alice", "dave"]), on: bob)
-        #expect(stage.asked.isEmpty && stage.unconfirmed.count == 3)
-        stage.event { shard, now in
-            for user in ["dave", "carol"] as [UserID] { shard.subscribed(.presence(user), at: now) }
-        }
-        #expect(stage.asked.compactMap(\.usersRead) == [["carol", "dave"]])
-        stage.event { $0.subscribed(.presence("alice"), at: $1) }
-        #expect(stage.asked.compactMap(\.usersRead) == [["carol", "dave"], ["alice"]])
-    }
-
     @Test("many users are read in batches of bounded size, and each batch is shown when it arrives")
     func readsInBatches() {
         var settings = ShardSettings.uncoalesced
@@ -115,29 +100,6 @@ import Testing
         stage.answer()
         let rest = stage.heard(by: bob)
         #expect(rest.statuses.count == ShardSettings().bounds.readBatch + 1 && rest.acks == ["w"])
-    }
-
-    @Test("users that could not be read are read again with the next heartbeat, and the others are shown at once")
-    func readInPart() {
-        let stage = Stage()
-        let bob = stage.enter("bob")
-        stage.settle()
-        stage.forgetWhatWasSaid()
-        stage.say(.watch(["alice", "carol"]), id: "w", on: bob)
-        stage.confirm()
-        stage.confirm()
-        while stage.asked.count > 1 { stage.answer() }
-        let reading = stage.asked.removeFirst()
-        #expect(reading.usersRead == ["carol"])
-        var snapshot = stage.redis.presence(of: ["carol"], known: KnownWorkers())
-        snapshot.records = []
-        snapshot.unread = ["carol"]
-        stage.event { [snapshot] shard, _ in shard.watches.presenceRead(snapshot, isAuthoritative: false) }
-        #expect(stage.heard(by: bob).statuses == ["alice offline"], "and the watch is not acknowledged yet")
-        stage.pass(.seconds(1))
-        stage.settle()
-        let heard = stage.heard(by: bob)
-        #expect(heard.statuses == ["carol offline"] && heard.acks == ["w"])
     }
 
     @Test("a session that watches a user and gets them as well ends with the current state, even with coalescing")

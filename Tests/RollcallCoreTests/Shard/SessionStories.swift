@@ -35,36 +35,6 @@ import Testing
         #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == stage.incarnation)
     }
 
-    /// Times are whole milliseconds, so the worker's estimate of Redis's time may be slightly behind.
-    @Test("a session that another one replaced before its first write ends at once")
-    func replacedBeforeFirstWrite() {
-        let stage = Stage()
-        stage.redis.setClock(by: .milliseconds(2))
-        let connection = stage.connect()
-        stage.pass(.milliseconds(300))
-        var record = elsewhere("alice", stage.redis.time)
-        record.devices = ["phone": device(.active, of: w2, stage.redis.time)]
-        stage.redis.records["alice"] = record
-        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
-        let phone = stage.enter("alice", on: connection)
-        stage.settle()
-        #expect(stage.closed[phone] == .replaced)
-    }
-
-    @Test("a lost connection keeps the device for the grace period; then it is removed, and nothing is left of it")
-    func grace() {
-        let stage = Stage()
-        let key = stage.enter("alice")
-        stage.settle()
-        stage.drop(key)
-        stage.pass(.milliseconds(5000))
-        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
-        stage.pass(.milliseconds(300))
-        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .offline)
-        #expect(stage.leftovers.isEmpty)
-        #expect(stage.redis.listed.values.allSatisfy { $0.isEmpty })
-    }
-
     @Test("a device that returns within the grace period takes over, and never appears offline")
     func returns() {
         let stage = Stage()
@@ -79,19 +49,6 @@ import Testing
         #expect(!stage.heard(by: watcher).statuses.dropFirst().contains("alice offline"))
         #expect(stage.shard.table.count == 2)
         #expect(stage.closed[second] == nil)
-    }
-
-    @Test("a newer session of the device closes the older one")
-    func replaced() {
-        let stage = Stage()
-        let first = stage.enter("alice")
-        stage.settle()
-        stage.pass(.milliseconds(5))
-        let second = stage.enter("alice")
-        stage.settle()
-        #expect(stage.closed == [first: .replaced])
-        #expect(stage.heard(by: first).last == .goodbye(.init(reason: .replaced, reconnect: false)))
-        #expect(stage.shard.table.all == [second])
     }
 
     @Test("a hello that is read late, on a connection older than the device's session, takes nothing over")
@@ -330,39 +287,6 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
-    @Test("a removal that failed is repeated when Redis returns")
-    func owedRemoval() {
-        let stage = Stage()
-        let key = stage.enter("alice")
-        stage.settle()
-        stage.redisGoes()
-        stage.say(.goodbye, on: key)
-        stage.pass(.seconds(2))
-        stage.redis.records = [:]
-        stage.redisReturns()
-        stage.pass(.seconds(2))
-        #expect(stage.redis.record(of: "alice").updatedAt != nil)
-        #expect(stage.leftovers.isEmpty)
-    }
-
-    @Test("a later incarnation writes everything again, stronger states first")
-    func assertion() {
-        let stage = Stage()
-        let idle = stage.enter("alice", "laptop", state: .idle)
-        _ = stage.enter("alice", "phone")
-        stage.settle()
-        stage.redisGoes()
-        stage.redis.records = [:]
-        stage.redisReturns()
-        stage.settle()
-        let record = stage.redis.record(of: "alice")
-        #expect(record.devices.keys.map { $0.text } == ["phone"])
-        #expect(record.devices["phone"]?.incarnation == stage.incarnation)
-        stage.pass(.seconds(1))
-        #expect(stage.redis.record(of: "alice").devices["laptop"]?.state == .idle)
-        #expect(stage.closed[idle] == nil)
-    }
-
     @Test("replies to a former incarnation change nothing under the next one")
     func staleReplies() {
         let stage = Stage()
@@ -397,19 +321,5 @@ import Testing
         stage.settle()
         #expect(stage.heard(by: second).acks == ["h"])
         #expect(stage.redis.records["alice"] == nil)
-    }
-
-    /// The deadline of the first write is one second away by the worker's clock; after the lease, no deadline is valid.
-    @Test("a refused first write, or listing before it, is repeated with the next heartbeat", arguments: [true, false])
-    func refusedFirstStep(isListed: Bool) {
-        let stage = Stage()
-        let key = stage.enter("alice", id: "h")
-        if isListed { stage.answer() }
-        stage.pass(.seconds(7), answering: false)
-        stage.answer()
-        #expect(stage.asked.isEmpty)
-        stage.heartbeat()
-        stage.settle()
-        #expect(stage.heard(by: key).acks == ["h"])
     }
 }

@@ -20,22 +20,6 @@ import Testing
 
     private func people(_ count: Int) -> [UserID] { (0..<count).map { number in try! UserID("u\(1000 + number)") } }
 
-    @Test("a slow reader gets no intermediate changes but the newest state, once; others get everything in time")
-    func newest() {
-        let (stage, bob, carol) = watching()
-        stage.stall(bob)
-        for status in [PresenceStatus.online, .away, .online, .away] { stage.become(status, ["alice"]) }
-        #expect(stage.heard(by: bob).isEmpty)
-        #expect(stage.heard(by: carol).statuses == ["alice online", "alice away", "alice online", "alice away"])
-        stage.read(bob)
-        #expect(stage.heard(by: bob).statuses == ["alice away"])
-        #expect(stage.shard.tally.conflated == 3)
-        #expect(stage.spared == [bob: 4])
-        stage.become(.online, ["alice"])
-        #expect(stage.heard(by: bob).statuses == ["alice online"])
-        #expect(stage.leftovers["pending updates"] == nil)
-    }
-
     @Test("a user who looks the same again is not sent again")
     func nothingNew() {
         let (stage, bob, _) = watching(["alice", "dave"])

@@ -97,21 +97,6 @@ import Testing
         #expect(stage.writes == ["typing": 1, "stop": 1])
     }
 
-    @Test("users never see their own typing, not even on a second device")
-    func ownTyping() {
-        let (stage, alice, bob) = aliceAndBob()
-        let laptop = stage.enter("alice", "laptop")
-        stage.say(.join("c", presence: false), on: laptop)
-        stage.settle()
-        #expect(stage.heard(by: laptop).typists == [[]])
-        stage.say(.typing("c", true), on: alice)
-        stage.say(.typing("c", true), on: bob)
-        stage.settle()
-        #expect(stage.heard(by: laptop).typists == [["bob"]])
-        #expect(stage.heard(by: alice).typists == [["bob"]])
-        #expect(stage.heard(by: bob).typists == [["alice"]])
-    }
-
     @Test("signals sooner than the throttle are deferred, acknowledged at once, and keep the typing up")
     func throttle() {
         let (stage, alice, bob) = aliceAndBob()
@@ -157,21 +142,6 @@ import Testing
         #expect(stage.heard(by: alice).acks == ["stop"])
         stage.pass(.seconds(5))
         #expect(stage.signals.count == 1)
-        #expect(stage.heard(by: bob).typists == [["alice"], []])
-    }
-
-    @Test("leaving, background, goodbye and a lost connection stop the typing", arguments: 0..<4)
-    func ends(how: Int) {
-        let (stage, alice, bob) = aliceAndBob()
-        stage.say(.typing("c", true), on: alice)
-        stage.settle()
-        switch how {
-        case 0: stage.say(.leave("c"), on: alice)
-        case 1: stage.say(.state(.background), on: alice)
-        case 2: stage.say(.goodbye, on: alice)
-        default: stage.drop(alice)
-        }
-        stage.settle()
         #expect(stage.heard(by: bob).typists == [["alice"], []])
     }
 
@@ -265,27 +235,6 @@ import Testing
         stage.heartbeat()
         stage.settle()
         #expect(stage.heard(by: bob).contains(.removed("c")))
-    }
-
-    @Test("a member removed while typing stops typing, and is notified")
-    func removedMidTyping() {
-        let stage = Stage()
-        stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
-        let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
-        for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
-        stage.settle()
-        stage.say(.typing("c", true), on: alice)
-        stage.settle()
-        stage.forgetWhatWasSaid()
-        stage.redis.removeMember("alice", of: "c")
-        stage.settle()
-        #expect(stage.heard(by: bob).typists == [[]])
-        #expect(stage.heard(by: alice) == [.removed("c")])
-        stage.say(.typing("c", true), id: "t", on: alice)
-        #expect(stage.heard(by: alice).errors == [.notJoined])
-        stage.say(.join("c", presence: false), id: "j", on: alice)
-        stage.settle()
-        #expect(stage.heard(by: alice).errors == [.notAMember])
     }
 
     @Test("typing received before an older removal ends with it, although the user is a member again")

@@ -234,14 +234,6 @@ final class Stage {
         redis.published = []
     }
 
-    /// One channel is lost, with what was on its way there: its slot goes elsewhere.
-    func channelGoes(_ topic: Topic) {
-        shard.subscriptionLost(topic)
-        guard confirmed.remove(topic) != nil else { return }
-        unconfirmed.append(topic)
-        redis.published.removeAll { $0.topic == topic }
-    }
-
     func heartbeat(afterGap: Bool = false) {
         guard let incarnation else { return }
         guard !refusesWrites else { return heartbeatsFail() }
