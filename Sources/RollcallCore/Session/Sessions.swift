@@ -148,7 +148,7 @@ final class Sessions {
     }
 
     /// The device is gone, by a goodbye, a revocation or the end of its grace period. Whatever of a session survives a lost
-    /// connection ends here, and nowhere else.
+    /// connection ends here. That of a replaced session belongs to the newer one, and that of a dropped one is swept.
     private func deviceGone(_ session: Session, at now: Instant) {
         let time = loop.redis.time(at: now)
         session.recorder?.removed(at: time)

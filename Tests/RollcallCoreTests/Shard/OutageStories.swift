@@ -23,19 +23,6 @@ import Testing
         #expect(stage.shard.redis.judgement.rest(at: stage.now) == nil)
     }
 
-    @Test("a read between the emptying of Redis and the next heartbeat shows no user offline")
-    func emptiedUnawares() {
-        let stage = Stage()
-        let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(60))
-        stage.redis.records = [:]
-        stage.say(.get(["alice"]), id: "g", on: bob)
-        stage.subscriberGoes()
-        stage.settle()
-        stage.redisReturns()
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice online", "alice online"])
-    }
-
     @Test("an authoritative read that is answered after a further outage does not count")
     func readBeforeOutage() {
         let stage = Stage()
