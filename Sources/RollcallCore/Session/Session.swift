@@ -38,7 +38,7 @@ public final class Session: Numbered {
     private var senders: [Sender] = []
     /// Users that the client asked to watch. Members of joined conversations are watched separately.
     private(set) var watched = IndexedSet<Watch>()
-    /// What waits to be sent to it; `nil` for most sessions. ``FanOut`` keeps it.
+    /// What waits to be sent to it; `nil` for most sessions. ``Outbound`` keeps it.
     var pending: PendingUpdates?
     /// The total weight of its unanswered `get`s.
     private var getting = 0
