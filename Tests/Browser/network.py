@@ -4,16 +4,23 @@ import contextlib
 import socket
 import threading
 
+from deployment import free_port
+
 
 class Network:
     """Forwards bytes to a worker's port and back."""
 
-    def __init__(self, port, own=0):
+    def __init__(self, port):
         self.target = port
         self.pairs = []
         self.accepts = True
-        self.listener = socket.create_server(("127.0.0.1", own))
+        # Linux keeps a port that was asked for while nobody listens; one that it chose itself, it gives away.
+        self.listener = socket.create_server(("127.0.0.1", free_port()))
         self.port = self.listener.getsockname()[1]
+        self._listen()
+
+    def _listen(self):
+        self.listener.listen()
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property
@@ -83,14 +90,14 @@ class Front(Network):
     `away`, it does not listen, or answers so.
     """
 
-    def __init__(self, worker, site, plain=None, csp=None, away=None, own=0):
+    def __init__(self, worker, site, plain=None, csp=None, away=None):
         self.site = site
         self.plain = plain
         self.csp = csp
         self.away = away
         self.isAway = False
         self.requests = []
-        super().__init__(worker, own)
+        super().__init__(worker)
 
     def _serve(self, near):
         head = b""
@@ -117,14 +124,17 @@ class Front(Network):
     def goes(self):
         self.isAway = self.away is not None
         if not self.isAway:
-            return self.close()
+            # The port stays bound, or the next connection of any process could get it.
+            self.cut()
+            return self.listener.shutdown(socket.SHUT_RDWR)
         self.cut()
         self.mend()
 
     def comes(self):
-        """Returns what listens from now on."""
+        if self.away is None:
+            self.mend()
+            self._listen()
         self.isAway = False
-        return self if self.away else Front(self.target, self.site, self.plain, self.csp, own=self.port)
 
     @staticmethod
     def _answer(near, status, body="the site"):

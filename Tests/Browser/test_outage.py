@@ -81,7 +81,7 @@ def test_c9_back_in_time_after_an_outage(driver, site, worker, runtime, front, o
         time.sleep(25 if runtime in ("chromium", "firefox") and front in MAY_ASK else 6)
         network.goes()
         time.sleep(outage)
-        network = network.comes()
+        network.comes()
         end = time.time() * 1000
         eventually("it is back", lambda: client.states()[-1][1] == "connected" and len(
             [each for each in client.states() if each[1] == "connected"]) > 1, 90)
