@@ -244,7 +244,7 @@ final class Watches {
     // MARK: What watchers are shown
 
     /// A change of the user may be shown now.
-    func changeDue(_ watch: Watch) { changes.insert(watch) }
+    func queue(_ watch: Watch) { changes.insert(watch) }
 
     /// Sends changes of users: the first four changes after a quiet time at once, later ones at most once per
     /// ``ShardSettings/presenceCoalesce``, with the state at that time. If a user then looks the same as before,

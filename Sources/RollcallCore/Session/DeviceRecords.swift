@@ -15,7 +15,7 @@ final class DeviceRecords {
     private let loop: Loop
     private let outbound: Outbound
     private let table: SessionTable
-    /// Who ends sessions. The only way up.
+    /// Who ends sessions: the way up.
     weak var fate: (any SessionFate)?
     /// Sessions whose last step failed; the next heartbeat retries them. Only sessions that exist.
     private var blocked: Set<Session> = []

@@ -104,7 +104,7 @@ public final class Shard {
             case .typing(let session): typing.due(session, at: now)
             case .turns(let user): inbox.takeTurns(of: user, at: now)
             case .state(let session): records.stateDue(session, at: now)
-            case .watch(let watch): watches.changeDue(watch)
+            case .watch(let watch): watches.queue(watch)
             case .room(let room): typingFanOut.due(room, at: now)
             case .members(let room): memberLists.queue(room)
             case .weakerStates: records.writeWeakerStates(at: now)

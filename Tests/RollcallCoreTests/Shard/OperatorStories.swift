@@ -180,6 +180,38 @@ import Testing
         #expect(stage.heard(by: key).acks.isEmpty)
     }
 
+    @Test("a session that was not notified of the revocation ends with its next message")
+    func revokedMeanwhile() {
+        let stage = Stage()
+        let key = stage.enter("alice", issued: stage.redis.time)
+        stage.settle()
+        stage.pass(.seconds(1))
+        _ = stage.redis.revokeTokens(of: "alice")
+        stage.say(.state(.idle), on: key)
+        stage.settle()
+        #expect(stage.closed == [key: .badToken])
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .offline)
+        #expect(stage.leftovers.isEmpty)
+    }
+
+    /// Regression: it lived until its token expired if it sent nothing.
+    @Test("a silent session that was not notified is found by the audit, but not one with a later token")
+    func revokedAndSilent() {
+        let stage = Stage()
+        let key = stage.enter("alice", issued: stage.redis.time)
+        let other = stage.enter("alice", "tablet", issued: stage.redis.time)
+        let proven = stage.enter("alice", "laptop")
+        stage.settle()
+        stage.pass(.seconds(1))
+        let revoked = stage.redis.revokeTokens(of: "alice")
+        let fresh = stage.enter("alice", "desk", issued: revoked)
+        stage.pass(ShardSettings.auditCycle + .seconds(2))
+        #expect(stage.closed == [key: .badToken, other: .badToken])
+        #expect(Set(stage.shard.table.all) == [proven, fresh])
+        #expect(stage.redis.record(of: "alice").devices.filter { $0.value.state != nil }.count == 2)
+        #expect(stage.shard.tally.auditMended == 0)
+    }
+
     /// Regression: the session was closed for good, although its token was valid.
     @Test("a new token that arrives while a write is refused because of the old one keeps the session")
     func refreshedMeanwhile() {

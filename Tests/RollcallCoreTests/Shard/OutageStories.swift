@@ -23,6 +23,31 @@ import Testing
         #expect(stage.shard.redis.judgement.rest(at: stage.now) == nil)
     }
 
+    @Test("if single channels are lost, only their subjects wait, and are read again when the channel is confirmed")
+    func channelsLostAlone() {
+        let stage = Stage()
+        let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
+        for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
+        stage.say(.watch(["carol", "dave"]), on: bob)
+        stage.settle()
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
+        stage.heartbeat()
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        for topic in [Topic.presence("carol"), .typing("c"), .members("c")] { stage.channelGoes(topic) }
+        for name in ["carol", "dave"] as [UserID] {
+            let here = elsewhere(name, stage.redis.time)
+            stage.redis.records[name] = here
+            stage.redis.published.append(.presence(PresenceChange(here.presence(past: [:])), devices: 1))
+        }
+        while !stage.redis.published.isEmpty { stage.hear() }
+        stage.settle()
+        #expect(Set(stage.heard(by: bob).statuses) == ["carol online", "dave online"])
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        #expect(stage.heard(by: bob).contains { if case .typing = $0 { true } else { false } })
+    }
+
     @Test("an authoritative read that is answered after a further outage does not count")
     func readBeforeOutage() {
         let stage = Stage()

@@ -267,6 +267,32 @@ import Testing
         }
     }
 
+    /// The entry stayed until the worker's incarnation ended.
+    @Test("a session dropped after another took its device over is unlisted, or its list goes with the incarnation")
+    func droppedFromTheList() {
+        for isRefused in [false, true] {
+            var settings = ShardSettings.uncoalesced
+            (settings.bounds.lingeringSessions, settings.bounds.lingeringPerOpen) = (1, 0)
+            let stage = Stage(settings)
+            let alice = stage.enter("alice")
+            stage.settle()
+            let name = alice.recorder!.name
+            stage.say(.goodbye, on: alice)
+            stage.refuse(stage.asked.removeFirst())
+            stage.event { $0.noticed(.replaced(name), at: $1) }
+            let bob = stage.enter("bob")
+            stage.settle()
+            stage.drop(bob)
+            #expect(stage.shard.tally.lingeringDropped == 1)
+            while isRefused, !stage.asked.isEmpty { stage.refuse(stage.asked.removeFirst()) }
+            stage.settle()
+            let list = stage.redis.sessions[stage.incarnation!] ?? []
+            #expect(list.contains(name) == isRefused && list.count == (isRefused ? 2 : 1))
+            stage.heartbeat()
+            #expect(stage.assertionsAsked == (isRefused ? [.sessionsDropped] : []))
+        }
+    }
+
     @Test(
         "random sessions are all settled once Redis accepts writes for good", arguments: 1...40)
     func chance(seed: UInt64) {

@@ -51,6 +51,36 @@ import Testing
         #expect(stage.closed[second] == nil)
     }
 
+    @Test("a newer session of the device closes the older one")
+    func replaced() {
+        let stage = Stage()
+        let first = stage.enter("alice")
+        stage.settle()
+        stage.pass(.milliseconds(5))
+        let second = stage.enter("alice")
+        stage.settle()
+        #expect(stage.closed == [first: .replaced])
+        #expect(stage.heard(by: first).last == .goodbye(.init(reason: .replaced, reconnect: false)))
+        #expect(stage.shard.table.all == [second])
+    }
+
+    @Test("a hello that is read late, on a connection older than the device's session, takes nothing over")
+    func lateHello() {
+        let stage = Stage()
+        let abandoned = stage.connect()
+        stage.pass(.seconds(2))
+        let current = stage.enter("alice")
+        stage.settle()
+        stage.pass(.milliseconds(100))
+        _ = stage.enter("alice", on: abandoned)
+        stage.settle()
+        #expect(stage.closed == [abandoned: .replaced])
+        stage.drop(abandoned)
+        stage.pass(.seconds(10))
+        #expect(stage.shard.table.all == [current])
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
+    }
+
     @Test("a goodbye takes effect at once")
     func goodbye() {
         let stage = Stage()
@@ -115,6 +145,23 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
+    /// Regression: the session stayed open forever: its connection was closed, and the edge does not report what the
+    /// shard closes.
+    @Test("a new token keeps the session beyond the expiry of the old one, and its own expiry ends it")
+    func freshToken() {
+        let stage = Stage()
+        let key = stage.enter("alice")
+        let lives: [(Duration, MessageID)] = [(.seconds(10), "first"), (.seconds(20), "second")]
+        for (life, id) in lives {
+            stage.show(Proof(user: "alice", device: "phone", lifetime: life), id: id, on: key)
+        }
+        #expect(stage.heard(by: key).acks.suffix(2) == ["first", "second"])
+        stage.pass(.seconds(19))
+        #expect(stage.closed.isEmpty)
+        stage.pass(.seconds(2))
+        #expect(stage.closed == [key: .tokenExpired])
+    }
+
     @Test("a token older than the previous one neither prolongs nor shortens the session")
     func olderToken() {
         for life in [Duration.seconds(5), .seconds(3600)] {
@@ -131,6 +178,42 @@ import Testing
             stage.pass(.seconds(2))
             #expect(stage.closed == [key: .tokenExpired])
         }
+    }
+
+    @Test("a fresh token with another name is a change that observers see; one with the same, or without, is none")
+    func renewedName() {
+        let stage = Stage()
+        let bob = stage.enter("bob")
+        stage.say(.watch(["alice"]), on: bob)
+        let alice = stage.enter("alice", issued: stage.redis.time)
+        stage.settle()
+        _ = stage.heard(by: bob)
+        func seen(_ name: ByteString?, issuedAfter seconds: Int) -> [String?] {
+            let issued = stage.redis.time.advanced(by: .seconds(seconds - 10))
+            stage.show(
+                Proof(user: "alice", device: "phone", issued: issued, grant: Grant(profile: Profile(name: name))),
+                on: alice)
+            stage.pass(.seconds(1))
+            return stage.heard(by: bob).flatMap { message -> [String?] in
+                if case .presence(let presences, _) = message { presences.map(\.name) } else { [] }
+            }
+        }
+        #expect(seen("Ada", issuedAfter: 11) == ["Ada"])
+        #expect(seen("Ada", issuedAfter: 11).isEmpty)
+        #expect(seen(nil, issuedAfter: 12).isEmpty)
+        #expect(seen("Ada L.", issuedAfter: 12) == ["Ada L."])
+        #expect(seen("Adele", issuedAfter: 0).isEmpty, "an older token")
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).name == "Ada L.")
+        stage.say(.join("c", presence: false), on: alice)
+        stage.say(.join("c", presence: false), on: bob)
+        stage.settle()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        guard case .typing(let typing)? = stage.heard(by: bob).last else {
+            Issue.record("nobody types")
+            return
+        }
+        #expect(typing.users.map(\.name) == ["Ada L."])
     }
 
     /// Regression: a renewal that came before its key closed 20 of 20 pages for good.

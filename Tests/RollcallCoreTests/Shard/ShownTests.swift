@@ -1,24 +1,31 @@
-// What a viewer sees of a user is decided in one function, `Presence.shown(to:)`. These are the paths that show presence, each
-// played by BackgroundDeviceStories; one that is added has to be named here.
+// What a viewer sees of a user is decided in one function, `Presence.shown(to:)`. These are the functions that ask it, and those
+// that send presence; one that is added has to be named here, so that somebody looks whether it asks.
 
 import Foundation
 import Testing
 
 @Suite struct ShownTests {
-    private static let paths: Set = [
-        // What a session has just begun to watch, also as a member, or missed while it was slow; and changes.
-        "Outbound.send", "Watches.sendChange", "Watch.shown",
-        // An answer to a `get`; and to a server or an operator.
-        "Watches.got", "Watches.gotPresence", "Shard.presences", "Shard.explanation",
-        // What these read is shown to nobody before it came through one of the above, or is for servers only.
-        "VisiblePresence.init", "NodeAccess.storedPresence", "Reach.init",
-    ]
-
-    @Test("each path that shows presence is known, and asks what its viewer may see")
-    func paths() throws {
+    @Test(
+        "the functions that show presence are these",
+        arguments: [
+            // For a session: what it has just begun to watch, also as a member, or missed while it was slow; changes; and the
+            // answer to a `get`. For a server or an operator: a read, and an explanation.
+            (
+                #"\.shown\(to: "#,
+                [
+                    "Outbound.send", "Watch.shown", "Watches.sendChange", "Watches.got", "Shard.presences",
+                    "Shard.explanation",
+                ]
+            ),
+            // `gotPresence` sends what `got` returns.
+            (#"\(\.presence\((\[|presences)"#, ["Outbound.send", "Watches.sendChange", "Watches.gotPresence"]),
+            // What a record says is for the first shown to nobody, and for the others not what a viewer sees: the stored state
+            // of backends that take events, and whether to push.
+            (#"\.presence\(past: "#, ["VisiblePresence.init", "NodeAccess.storedPresence", "Reach.init"]),
+        ])
+    func paths(expression: String, functions: [String]) throws {
         let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardized
-        let shows = try Regex(#"\.shown\(to: |\(\.presence\((\[|presences)|\.presence\(past: "#)
-        let function = try Regex(#"\bfunc (\w+)|\b(init)\b[(?]"#)
+        let (shows, function) = (try Regex(expression), try Regex(#"\bfunc (\w+)|\b(init)\b[(?]"#))
         var found: Set<String> = []
         for folder in ["RollcallProtocol", "RollcallCore", "RollcallServer", "RollcallNode", "RollcallWorker"] {
             for case let file as URL in try #require(
@@ -36,6 +43,6 @@ import Testing
                 }
             }
         }
-        #expect(found == Self.paths)
+        #expect(found == Set(functions))
     }
 }

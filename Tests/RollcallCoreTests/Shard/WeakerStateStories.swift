@@ -61,6 +61,63 @@ import Testing
         #expect(stage.heard(by: bob).statuses.isEmpty)
     }
 
+    @Test("weaker states wait a second after an outage, regardless of replies and of changes")
+    func waitsASecond() {
+        let stage = Stage()
+        let (phone, tablet) = (
+            stage.enter("alice", "phone", state: .idle), stage.enter("alice", "tablet", state: .background)
+        )
+        let laptop = stage.enter("alice", "laptop")
+        stage.settle()
+        stage.redisGoes()
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.event { $0.records.listed(.success(true), phone.name!, phone, under: w1, at: $1) }
+        stage.settle()
+        #expect(stage.redis.record(of: "alice").devices.keys.sorted() == ["laptop"])
+        stage.say(.state(.idle), on: tablet)
+        stage.settle()
+        #expect(stage.redis.record(of: "alice").devices.keys.sorted() == ["laptop"])
+        stage.say(.state(.active), on: tablet)
+        stage.settle()
+        #expect(stage.redis.record(of: "alice").devices.keys.sorted() == ["laptop", "tablet"])
+        stage.pass(.milliseconds(1100))
+        #expect(stage.redis.record(of: "alice").devices.keys.sorted() == ["laptop", "phone", "tablet"])
+        _ = laptop
+    }
+
+    /// Regression: only what had been decided before the outage was held back.
+    @Test(
+        "after Redis is emptied, nothing that a weaker device does makes an online user appear less present",
+        arguments: 0..<4)
+    func emptiedAndChanged(place: Int) {
+        let stage = Stage()
+        let (bob, tablet) = (stage.enter("bob"), stage.enter("alice", "tablet", state: .idle))
+        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(5))]
+        stage.heartbeat()
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses.last == "alice online")
+        stage.pass(.milliseconds(100))
+        stage.redisGoes()
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.settle()
+        switch place {
+        case 0: stage.say(.goodbye, on: tablet)
+        case 1: stage.say(.state(.background), on: tablet)
+        case 2: stage.drop(tablet)
+        default: _ = stage.enter("alice", "watch", state: .background)
+        }
+        stage.settle()
+        stage.pass(.milliseconds(200))
+        // The other worker is later by this much.
+        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
+        stage.pass(.seconds(3))
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+    }
+
     @Test("if Redis still has the former lease, weaker states are written before it expires")
     func writesBeforeExpiry() throws {
         let stage = Stage()

@@ -234,6 +234,14 @@ final class Stage {
         redis.published = []
     }
 
+    /// One channel is lost, with what was on its way there: its slot goes elsewhere.
+    func channelGoes(_ topic: Topic) {
+        shard.subscriptionLost(topic)
+        guard confirmed.remove(topic) != nil else { return }
+        unconfirmed.append(topic)
+        redis.published.removeAll { $0.topic == topic }
+    }
+
     func heartbeat(afterGap: Bool = false) {
         guard let incarnation else { return }
         guard !refusesWrites else { return heartbeatsFail() }
@@ -343,7 +351,7 @@ final class Stage {
             "watches": shard.watches.count,
             "blocked": shard.unwrittenCount, "pending stops": shard.typing.stopCount,
             "reads": shard.watches.dueReadCount + shard.conversations.dueReadCount,
-            "pending updates": shard.backlogCount,
+            "pending updates": shard.backlogCount, "typists": shard.typistCount,
             "subscriptions": confirmed.count + unconfirmed.count,
         ].filter { $0.value > 0 }
     }
