@@ -115,7 +115,7 @@ extension ShardStage: Host {
     func endTickSoon() {}
     func wake(at _: Instant) {}
     func assertAnew(_: AssertionReason) { preconditionFailure("the shard is not content") }
-    func sweep(_: [DeadDevice]) {}
+    func sweep(_: [HeldItem]) {}
     func received(_: WorkerNotice) {}
 }
 
@@ -158,6 +158,13 @@ private final class StageStore: PresenceStore {
     func unlist(_ name: SessionName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
         twin.unlist(name, of: incarnation, reply: reply)
     }
+    func list(
+        _ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
+    ) { twin.list(entry, of: incarnation, until: until, reply: reply) }
+    func unlist(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
+        twin.unlist(entry, of: incarnation, reply: reply)
+    }
+    func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>) { twin.write(write, reply: reply) }
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) { twin.write(write, reply: reply) }
     func announceReplaced(_: DeviceWritten.PreviousSession, user _: UserID, device _: DeviceID) {}
     func stopTyping(_ stop: TypingSignal, reply: @escaping StoreReply<TypingStopOutcome>) {

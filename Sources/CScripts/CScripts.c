@@ -8,6 +8,8 @@ static const unsigned char lua_script_texts[] = {
 #embed "../RollcallRedis/Scripts/events_claim.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/events_erase.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/heartbeat.lua" suffix(, 0,)
+#embed "../RollcallRedis/Scripts/here_line.lua" suffix(, 0,)
+#embed "../RollcallRedis/Scripts/here_write.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/member_remove.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/member_set.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/members_delete.lua" suffix(, 0,)

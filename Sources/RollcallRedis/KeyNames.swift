@@ -40,6 +40,12 @@ public struct KeyNames: Hashable, Sendable {
     /// The display names of a conversation's members: a hash.
     public func members(_ conversation: ConversationID) -> String { "\(prefix)members:{\(conversation)}" }
 
+    /// Of each user who is here in the conversation, the lines of the sessions that have entered: a hash.
+    public func here(_ conversation: ConversationID) -> String { "\(prefix)here:{\(conversation)}" }
+
+    /// These users, scored by when they came: a sorted set.
+    public func hereSince(_ conversation: ConversationID) -> String { "\(here(conversation)):since" }
+
     /// All incarnations, scored by the end of their lease: a sorted set.
     public var workers: String { "\(prefix){workers}" }
 
@@ -48,6 +54,9 @@ public struct KeyNames: Hashable, Sendable {
 
     /// The sessions that an incarnation holds: a set.
     public func sessions(_ incarnation: Incarnation) -> String { "\(prefix)worker:{\(incarnation)}:sessions" }
+
+    /// What the sessions of an incarnation have entered: a set.
+    public func entries(_ incarnation: Incarnation) -> String { "\(prefix)worker:{\(incarnation)}:here" }
 
     /// Who came and who went: a stream.
     public var events: String { "\(prefix)events" }
@@ -90,6 +99,7 @@ extension KeyNames {
         case .typing(let conversation): typing(conversation)
         case .members(let conversation): members(conversation)
         case .presence(let user): presence(user)
+        case .here(let conversation): here(conversation)
         case .worker(let incarnation): "\(prefix)worker:{\(incarnation)}"
         }
     }

@@ -9,7 +9,7 @@ extension Script {
     public static let all = [
         deviceWrite, sweepDevice, sweepClaim, sessionsRecord,
         heartbeat, workerRead, workerForget,
-        typingSignal, typingStop, typingServer, room,
+        typingSignal, typingStop, typingServer, hereWrite, room,
         membersReplace, memberSet, memberRemove, membersDelete,
         userErase, userRevoke, eventsErase, eventsClaim,
     ]
@@ -28,12 +28,13 @@ extension Script {
         "typing_stop", after: "time", "membership", "typing_end", "typing_set", "typing_ended")
     static let typingServer = Script(
         "typing_server", after: "time", "membership", "typing_end", "typing_set", "typing_ended")
+    static let hereWrite = Script("here_write", after: "time", "membership", "here_line")
     static let room = Script("room", after: "time", "membership", "typing_end")
 
-    static let membersReplace = Script("members_replace", after: "time", "typing_ended")
-    static let memberSet = Script("member_set", after: "time", "membership", "typing_ended")
+    static let membersReplace = Script("members_replace", after: "time", "typing_ended", "here_line")
+    static let memberSet = Script("member_set", after: "time", "membership", "typing_ended", "here_line")
     static let memberRemove = Script(
-        "member_remove", after: "time", "membership", "typing_end", "typing_ended")
+        "member_remove", after: "time", "membership", "typing_end", "typing_ended", "here_line")
     static let membersDelete = Script("members_delete", after: "time")
 
     static let userErase = Script("user_erase", after: "time", "events", "presence_record")
@@ -52,8 +53,9 @@ extension Script {
 
     /// In the order of `CScripts.c`.
     private static let files = [
-        "device_write", "events", "events_claim", "events_erase", "heartbeat", "member_remove", "member_set",
-        "members_delete", "members_replace", "membership", "presence_record", "room", "sessions_record", "sweep_claim",
+        "device_write", "events", "events_claim", "events_erase", "heartbeat", "here_line", "here_write",
+        "member_remove", "member_set", "members_delete", "members_replace", "membership", "presence_record", "room",
+        "sessions_record", "sweep_claim",
         "sweep_device", "time", "typing_end", "typing_ended", "typing_server", "typing_set", "typing_signal",
         "typing_stop", "user_erase", "user_revoke", "worker_forget", "worker_read",
     ]

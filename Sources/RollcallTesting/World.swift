@@ -156,7 +156,7 @@ final class World: @unchecked Sendable {
             session.tell(.presence(users.map(presence)))
         case .unwatch(let users): session.watched.subtract(users)
         case .get(let users): return session.tell(.presence(users.map(presence), id: request.id))
-        case .join(let conversation, let presence):
+        case .join(let conversation, let presence, _):
             guard join(conversation, presence, session, id: request.id) else { return }
         case .leave(let conversation):
             session.joined[conversation] = nil
@@ -164,7 +164,7 @@ final class World: @unchecked Sendable {
         case .typing(let conversation, let typing, let kind):
             typed(by: session.user, on: session.device, typing, kind, in: conversation)
         case .ping: session.tell(.pong(time: now))
-        case .token: break
+        case .token, .enter, .exit: break
         case .goodbye:
             ended(session, .closed(.normal))
             graceEnded(for: session, lostAt: now)
@@ -238,7 +238,7 @@ extension ClientMessage {
     fileprivate var needsRedis: Bool {
         switch self {
         case .state, .watch, .get, .join, .typing: true
-        case .hello, .token, .unwatch, .leave, .ping, .goodbye: false
+        case .hello, .token, .unwatch, .leave, .enter, .exit, .ping, .goodbye: false
         }
     }
 }

@@ -6,6 +6,7 @@ public enum Published: Hashable, Sendable {
     /// The user's presence, with the number of devices that are not gone.
     case presence(PresenceChange, devices: Int)
     case members(MemberChange, of: ConversationID)
+    case here(HereChange, in: ConversationID)
     case notice(WorkerNotice, to: Incarnation)
 
     public var topic: Topic {
@@ -13,6 +14,7 @@ public enum Published: Hashable, Sendable {
         case .typing(_, let conversation): .typing(conversation)
         case .presence(let change, _): .presence(change.presence.user)
         case .members(_, let conversation): .members(conversation)
+        case .here(_, let conversation): .here(conversation)
         case .notice(_, let incarnation): .worker(incarnation)
         }
     }

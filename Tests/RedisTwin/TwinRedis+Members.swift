@@ -1,4 +1,4 @@
-// The scripts that write members:{CONVERSATION}, and the typing that they end.
+// The scripts that write members:{CONVERSATION}, and what they end.
 
 public import RollcallProtocol
 
@@ -13,6 +13,7 @@ extension TwinRedis {
         memberNames[conversation] = members
         published.append(.members(.reset, of: conversation))
         endTyping(in: conversation) { members[$0] == nil }
+        endHere(in: conversation) { members[$0] == nil }
     }
 
     /// Adds or renames a member. The first member makes the conversation managed.
@@ -22,6 +23,7 @@ extension TwinRedis {
         if begins {
             published.append(.members(.reset, of: conversation))
             endTyping(in: conversation) { $0 != user }
+            endHere(in: conversation) { $0 != user }
         }
         published.append(
             .members(.member(user, name: ByteString(name), count: memberNames[conversation]?.count), of: conversation))
@@ -37,6 +39,7 @@ extension TwinRedis {
             change(typingSet: conversation, to: set)
             endTyping(of: user, in: conversation)
         }
+        change([], of: user, in: conversation)
         published.append(.members(.removed(user, count: memberNames[conversation]?.count), of: conversation))
     }
 
@@ -54,6 +57,11 @@ extension TwinRedis {
     /// The member's display name; `nil` if it is empty.
     func displayName(of user: UserID, in conversation: ConversationID) -> String? {
         memberNames[conversation]?[user].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Ends being here of these users, the longest here first.
+    private mutating func endHere(in conversation: ConversationID, where ends: (UserID) -> Bool) {
+        for (user, _) in inOrder(here[conversation] ?? [:]) where ends(user) { change([], of: user, in: conversation) }
     }
 
     /// Ends the typing of these users, in the order in which it would have expired.

@@ -12,6 +12,9 @@ public final class TwinStore: PresenceStore {
             case list([SessionName])
             case unlist(SessionName)
             case write(DeviceWrite)
+            case listEntry(EntryName)
+            case unlistEntry(EntryName)
+            case writeHere(HereWrite)
             case announceReplaced
             case signalTyping(TypingSignal)
             case stopTyping(TypingSignal)
@@ -47,6 +50,20 @@ public final class TwinStore: PresenceStore {
         ask(.unlist(name), reply) { $0.unrecord([name], of: incarnation) }
     }
 
+    public func list(
+        _ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
+    ) {
+        ask(.listEntry(entry), reply) { $0.record(entry, of: incarnation, until: until) }
+    }
+
+    public func unlist(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
+        ask(.unlistEntry(entry), reply) { $0.unrecord([entry], of: incarnation) }
+    }
+
+    public func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>) {
+        ask(.writeHere(write), reply) { $0.write(write) }
+    }
+
     public func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) {
         ask(.write(write), reply) { $0.write(write) }
     }
@@ -65,7 +82,9 @@ public final class TwinStore: PresenceStore {
 
     public func room(_ read: RoomRead, reply: @escaping StoreReply<RoomSnapshot>) {
         ask(.room(read), reply) {
-            $0.room(read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers)
+            $0.room(
+                read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers,
+                mostHere: read.mostHere)
         }
     }
 
@@ -112,6 +131,7 @@ extension Published {
         case .typing(let change, let conversation): { $0.typingChanged(change, in: conversation, at: $1) }
         case .presence(let change, _): { $0.presenceChanged(change, at: $1) }
         case .members(let change, let conversation): { $0.memberChanged(change, in: conversation, at: $1) }
+        case .here(let change, let conversation): { $0.hereChanged(change, in: conversation, at: $1) }
         case .notice(let notice, _): { $0.noticed(notice, at: $1) }
         }
     }

@@ -13,19 +13,32 @@ extension TwinRedis {
         return true
     }
 
+    /// Stores an entry in the incarnation's list.
+    ///
+    /// - Returns: `false` if the deadline has passed and nothing was stored.
+    public mutating func record(_ entry: EntryName, of incarnation: Incarnation, until: Timestamp) -> Bool {
+        guard !isTooLate(until) else { return false }
+        entries[incarnation, default: []].insert(entry)
+        return true
+    }
+
+    /// Removes these entries from the list.
+    public mutating func unrecord(_ names: [EntryName], of incarnation: Incarnation) {
+        entries[incarnation]?.subtract(names)
+        if entries[incarnation]?.isEmpty == true { entries[incarnation] = nil }
+    }
+
     /// Removes these sessions from the list.
     public mutating func unrecord(_ names: [SessionName], of incarnation: Incarnation) {
         sessions[incarnation]?.subtract(names)
         if sessions[incarnation]?.isEmpty == true { sessions[incarnation] = nil }
     }
 
-    /// Claims a dead incarnation's sessions, or continues one's own claim. Redis picks the batch at random; the twin
+    /// Claims what a dead incarnation holds, or continues one's own claim. Redis picks the batch at random; the twin
     /// takes the first by name, so that simulations are reproducible.
     ///
-    /// - Returns: At most `limit` of its sessions; `nil` if another sweeper has the claim.
-    public mutating func claimSweep(
-        of dead: Incarnation, by claimant: Incarnation, limit: Int
-    ) -> [SessionName]? {
+    /// - Returns: At most `limit` of its sessions, and of its entries; `nil` if another sweeper has the claim.
+    public mutating func claimSweep(of dead: Incarnation, by claimant: Incarnation, limit: Int) -> [ListItem]? {
         let length = Duration.seconds(1)
         if let claim = sweepers[dead]?.read(at: time), claim.holder != claimant,
             claim.since <= time, time.since(claim.since) <= length
@@ -34,7 +47,8 @@ extension TwinRedis {
         }
         let claim = SweepClaim(holder: claimant, since: time)
         sweepers[dead] = Expiring(value: claim, expires: time.advanced(by: length))
-        return Array((sessions[dead] ?? []).sorted { $0.order < $1.order }.prefix(limit))
+        return (sessions[dead] ?? []).sorted { $0.order < $1.order }.prefix(limit).map { .session($0) }
+            + (entries[dead] ?? []).sorted { $0.order < $1.order }.prefix(limit).map { .entry($0) }
     }
 
     /// Takes one device of a dead incarnation offline, if it still belongs to that incarnation and session.
@@ -55,18 +69,42 @@ extension TwinRedis {
         return .swept
     }
 
-    /// Takes a batch of a dead incarnation's devices offline, and removes it from the list.
+    /// Removes a line of a dead incarnation if it is still that incarnation's.
+    public mutating func sweep(_ entry: EntryName, of dead: Incarnation, until: Timestamp) -> SweepOutcome {
+        guard !isTooLate(until) else { return .expired }
+        let lines = here[entry.conversation]?[entry.session.user]?.lines ?? []
+        let own = lines.first { $0.session == entry.session.session }
+        if let own, own.incarnation != dead { return .kept }
+        change(lines.filter { $0 != own }, of: entry.session.user, in: entry.conversation)
+        return .swept
+    }
+
+    /// Removes a batch of what a dead incarnation holds, and then the items from its lists.
     ///
     /// - Returns: `false` if the deadline has passed or the incarnation is not dead, and nothing was done.
-    public mutating func sweep(_ names: [SessionName], of dead: Incarnation, until: Timestamp) -> Bool {
+    public mutating func sweep(_ items: [ListItem], of dead: Incarnation, until: Timestamp) -> Bool {
         let standing = standing(of: dead)
-        guard standing.isDead, !isTooLate(until) || names.isEmpty else { return false }
-        for name in names { _ = sweep(name, of: dead, lastBeat: standing.beat, until: until) }
-        unrecord(names, of: dead)
+        guard standing.isDead, !isTooLate(until) || items.isEmpty else { return false }
+        for item in items {
+            switch item {
+            case .session(let name):
+                _ = sweep(name, of: dead, lastBeat: standing.beat, until: until)
+                unrecord([name], of: dead)
+            case .entry(let entry):
+                _ = sweep(entry, of: dead, until: until)
+                unrecord([entry], of: dead)
+            }
+        }
         return true
     }
 }
 
 extension SessionName {
     fileprivate var order: (UserID, DeviceID, ByteString) { (user, device, session.random) }
+}
+
+extension EntryName {
+    fileprivate var order: (UserID, DeviceID, ByteString, ConversationID) {
+        (session.user, session.device, session.session.random, conversation)
+    }
 }

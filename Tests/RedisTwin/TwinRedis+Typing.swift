@@ -79,14 +79,15 @@ extension TwinRedis {
 
     /// Reads the current state of a conversation, and which of these users may join it.
     public func room(
-        _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int
+        _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int, mostHere: Int = 0
     ) -> RoomSnapshot {
         RoomSnapshot(
             time: time, isManaged: memberNames[conversation] != nil,
             admitted: Set(users.filter { isMember($0, of: conversation) == true }),
             typists: withTyping ? typists(in: conversation) : [],
             members: mostMembers > 0 ? memberNames[conversation].map { some($0, mostMembers) } : nil,
-            memberCount: memberNames[conversation]?.count ?? 0)
+            memberCount: memberNames[conversation]?.count ?? 0,
+            here: mostHere > 0 ? hereSnapshot(conversation, most: mostHere) : nil)
     }
 
     /// Redis's order is undefined; the twin's must be deterministic.

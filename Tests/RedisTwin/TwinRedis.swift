@@ -53,12 +53,16 @@ public struct TwinRedis: Hashable, Sendable {
     package internal(set) var typingSets: [ConversationID: Expiring<[TypingDevice: Timestamp]>] = [:]
     /// `members:{CONVERSATION}`: the display names, if the conversation is managed.
     package internal(set) var memberNames: [ConversationID: [UserID: String]] = [:]
+    /// `here:{CONVERSATION}` and `here:{CONVERSATION}:since`.
+    package internal(set) var here: [ConversationID: [UserID: TwinHere]] = [:]
     /// `{workers}`: the end of each lease.
     package internal(set) var leases: [Incarnation: Timestamp] = [:]
     /// `{workers}:INCARNATION`, of which only the last beat matters.
     package internal(set) var beats: [Incarnation: Timestamp] = [:]
     /// `worker:{INCARNATION}:sessions`.
     package internal(set) var sessions: [Incarnation: Set<SessionName>] = [:]
+    /// `worker:{INCARNATION}:here`.
+    package internal(set) var entries: [Incarnation: Set<EntryName>] = [:]
     /// `worker:{INCARNATION}:sweeper`.
     package internal(set) var sweepers: [Incarnation: Expiring<SweepClaim>] = [:]
 

@@ -31,7 +31,7 @@ extension WorkerSide {
                         user: "alice", device: hello.device ?? "device", session: "s1", worker: "w1.abc",
                         time: time, ping: ping,
                         typing: .init(expiry: 3000, throttle: 1000), limits: limits)))
-        case .join(let conversation, _):
+        case .join(let conversation, _, _):
             send(.typing(.init(conversation: conversation, users: [], count: 0)))
         case .watch(let users):
             send(.presence(users.map { .of($0, .offline) }))
@@ -41,7 +41,7 @@ extension WorkerSide {
             send(.pong(time: time))
         case .goodbye:
             close(.normal)
-        case .token, .state, .unwatch, .leave, .typing:
+        case .token, .state, .unwatch, .leave, .enter, .exit, .typing:
             break
         }
         if let id = request.id { send(.ack(id)) }

@@ -7,6 +7,7 @@ import Testing
 func user(_ name: String) -> UserID { try! UserID(name) }
 func device(_ name: String) -> DeviceID { try! DeviceID(name) }
 func conversation(_ name: String) -> ConversationID { try! ConversationID(name) }
+func data(_ json: String) -> HereData { HereData(stored: ByteString(json))! }
 func time(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds) }
 
 enum Golden {
@@ -33,7 +34,17 @@ enum Golden {
             #"{"conversation":"c42","presence":true,"type":"join"}"#,
             ClientRequest(.join(conversation("c42"), presence: true))
         ),
+        (
+            #"{"conversation":"c42","here":true,"type":"join"}"#,
+            ClientRequest(.join(conversation("c42"), presence: false, here: true))
+        ),
         (#"{"conversation":"c42","type":"leave"}"#, ClientRequest(.leave(conversation("c42")))),
+        (#"{"conversation":"c42","type":"enter"}"#, ClientRequest(.enter(conversation("c42")))),
+        (
+            #"{"conversation":"c42","data":{"section":[4,"a b"]},"id":1,"type":"enter"}"#,
+            ClientRequest(.enter(conversation("c42"), data: data(#"{"section":[4,"a b"]}"#)), id: .integer(1))
+        ),
+        (#"{"conversation":"c42","type":"exit"}"#, ClientRequest(.exit(conversation("c42")))),
         (
             #"{"conversation":"c42","type":"typing","typing":true}"#,
             ClientRequest(.typing(conversation("c42"), true))
@@ -52,8 +63,8 @@ enum Golden {
 
     static let messages: [(frame: String, message: ServerMessage)] = [
         (
-            #"{"device":"iphone","join":["c42","team7:*"],"limits":{"joined_conversations":500,"message_burst":200,"#
-                + #""message_bytes":65536,"message_rate":50,"watched_users":2000},"ping":10000,"session":"8a6e5f0b1c2d3e4","#
+            #"{"device":"iphone","join":["c42","team7:*"],"limits":{"entered_conversations":10,"here_data":512,"#
+                + #""joined_conversations":500,"message_burst":200,"message_bytes":65536,"message_rate":50,"watched_users":2000},"ping":10000,"session":"8a6e5f0b1c2d3e4","#
                 + #""time":1753600000123,"type":"welcome","typing":{"expiry":3000,"throttle":1000},"#
                 + #""user":"alice","worker":"w1.3f9a2c"}"#,
             .welcome(
@@ -98,6 +109,19 @@ enum Golden {
                 .init(
                     conversation: conversation("c42"),
                     users: [.init(user: user("bob"), name: "Bob"), .init(user: user("x"))], count: 2001))
+        ),
+        (
+            #"{"conversation":"c42","count":12,"type":"here","users":[{"data":{"section":4},"idle":true,"name":"Bob","#
+                + #""since":1753600000000,"user":"bob"},{"since":1753600000001,"user":"x"}]}"#,
+            .here(
+                .init(
+                    conversation: conversation("c42"),
+                    users: [
+                        HereUser(
+                            user: user("bob"), name: "Bob", since: time(1_753_600_000_000), isIdle: true,
+                            data: data(#"{"section":4}"#)),
+                        HereUser(user: user("x"), since: time(1_753_600_000_001)),
+                    ], count: 12))
         ),
         (#"{"conversation":"c42","type":"removed"}"#, .removed(conversation("c42"))),
         (#"{"time":1753600000123,"type":"pong"}"#, .pong(time: time(1_753_600_000_123))),

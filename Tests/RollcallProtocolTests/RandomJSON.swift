@@ -24,19 +24,25 @@ struct RandomJSON {
         ("last_seen", .nullable(.number)), ("updated_at", .nullable(.number)), ("version", .number),
         ("name", .nullable(.text)),
     ]
+    private static let here: [(String, Kind)] = [
+        ("user", .name), ("since", .number), ("idle", .truth), ("name", .nullable(.text)), ("data", .object(presence)),
+    ]
     private static let people: [(String, Kind)] = [
         ("conversation", .name), ("count", .number),
         ("users", .list(.object([("user", .name), ("name", .nullable(.text))]))),
     ]
     private static let names = ["c42", "bob", "café", "cafe\u{301}", "李雷", "a/b\\\"", "😀", "a b"]
     private static let limits = [
-        "watched_users", "joined_conversations", "message_bytes", "message_rate", "message_burst",
+        "watched_users", "joined_conversations", "message_bytes", "message_rate", "message_burst", "here_data",
+        "entered_conversations",
     ]
     private static let messages: [(type: String?, fields: [(String, Kind)])] = [
         ("hello", [("token", .text), ("device", .name), ("state", .word(["active", "idle", "background", "gone"]))]),
         ("token", [("token", .text)]), ("state", [("state", .word(["active", "idle", "background"]))]),
         ("watch", [("users", .names)]), ("unwatch", [("users", .names)]), ("get", [("users", .names)]),
-        ("join", [("conversation", .name), ("presence", .truth)]), ("leave", [("conversation", .name)]),
+        ("join", [("conversation", .name), ("presence", .truth), ("here", .truth)]),
+        ("leave", [("conversation", .name)]),
+        ("enter", [("conversation", .name), ("data", .object(presence))]), ("exit", [("conversation", .name)]),
         ("typing", [("conversation", .name), ("typing", .truth)]), ("ping", []), ("goodbye", []), ("dance", []),
         (
             "welcome",
@@ -47,6 +53,7 @@ struct RandomJSON {
             ]
         ),
         ("presence", [("users", .list(.object(presence)))]), ("typing", people), ("members", people),
+        ("here", [("conversation", .name), ("count", .number), ("users", .list(.object(here)))]),
         ("removed", [("conversation", .name)]), ("pong", [("time", .number)]), ("ack", []),
         ("error", [("code", .text), ("message", .text), ("retry", .truth)]),
         (
@@ -55,6 +62,7 @@ struct RandomJSON {
         ),
         (nil, presence),
         (nil, [("user", .name), ("typing", .truth), ("expires_in", .number), ("at", .number), ("name", .text)]),
+        (nil, here + [("here", .truth), ("count", .number), ("at", .number)]),
         (nil, [("user", .name), ("member", .truth), ("name", .text), ("count", .number), ("reset", .truth)]),
     ]
 

@@ -220,8 +220,8 @@ extension Engine {
         for request in requests {
             switch request.message {
             case .unwatch(let users): for user in users { people.tidy(user) }
-            case .join(let conversation, _), .leave(let conversation): rooms.tidy(conversation)
-            case .hello, .token, .state, .watch, .get, .typing, .ping, .goodbye: break
+            case .join(let conversation, _, _), .leave(let conversation): rooms.tidy(conversation)
+            case .hello, .token, .state, .watch, .get, .enter, .exit, .typing, .ping, .goodbye: break
             }
         }
         if outbox.isBeyondLimits, !wasBeyondLimits {
@@ -442,7 +442,7 @@ extension Engine {
             }
         case .error(let error):
             refused(error)
-        case .welcome, .goodbye, .pong:
+        case .welcome, .goodbye, .pong, .here:
             break  // Handled by the connection.
         }
         changed()

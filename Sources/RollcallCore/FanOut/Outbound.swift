@@ -193,7 +193,7 @@ final class Outbound {
             let updates =
                 pending.isBlocked
                 ? []
-                : pending.take(limit) { if case .user(let watch) = $0 { watch.shownLook != nil } else { true } }
+                : pending.take(limit, isKnown: isKnown)
             let isFull = updates.count == limit
             if isFull { pending.isBlocked = true }
             let acks = pending.takeDueAcks()
@@ -201,6 +201,14 @@ final class Outbound {
             send(updates, to: session)
             if isFull { session.peer?.tellWhenDrained() }
             for id in acks { acknowledge(id, to: session) }
+        }
+    }
+
+    private func isKnown(_ subject: PendingUpdates.Subject) -> Bool {
+        switch subject {
+        case .user(let watch): watch.shownLook != nil
+        case .here(let room): room.here?.shown != nil
+        case .room, .members: true
         }
     }
 
@@ -216,6 +224,9 @@ final class Outbound {
             case .members(let room):
                 guard let message = room.membersShown else { continue }
                 deliver(.members(message), to: CollectionOfOne(session), counting: false)
+            case .here(let room):
+                guard let message = room.here?.shown else { continue }
+                deliver(.here(message), to: CollectionOfOne(session), counting: false)
             case .user(let watch):
                 guard let presence = watch.shown(to: session) else { continue }
                 if isNews(presence, to: update.seen) { presences.append(presence) }

@@ -11,6 +11,7 @@ final class PendingUpdates {
         case user(Watch)
         case room(Room)
         case members(Room)
+        case here(Room)
     }
 
     struct Update: Hashable {

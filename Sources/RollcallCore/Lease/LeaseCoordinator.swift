@@ -47,8 +47,8 @@ public struct LeaseCoordinator: Sendable {
         case tell(LeaseNews)
         /// Claim the sweep of a dead incarnation; report the result to ``claimReplied(_:_:)``.
         case claim(Incarnation, by: Incarnation)
-        /// Remove these devices; report the result to ``sweepReplied(_:isDone:)``.
-        case sweep([SessionName], of: Incarnation, until: Timestamp)
+        /// Remove what these items are about; report the result to ``sweepReplied(_:isDone:)``.
+        case sweep([ListItem], of: Incarnation, until: Timestamp)
         /// Delete a swept incarnation; report any result to ``deletionReplied(_:)``. If its lease still exists, a later
         /// heartbeat starts the sweep again.
         case forget(Incarnation)
@@ -218,20 +218,20 @@ public struct LeaseCoordinator: Sendable {
 
     // MARK: Sweeping
 
-    /// Queues devices of dead incarnations that a read found. A sweep removes them after a later heartbeat.
-    public mutating func met(_ devices: [DeadDevice]) {
-        sweeper.met(devices)
+    /// Queues what a read found of dead incarnations. A sweep removes them after a later heartbeat.
+    public mutating func met(_ items: [HeldItem]) {
+        sweeper.met(items)
     }
 
-    /// Handles the result of a claim: the sessions to remove, or `nil` if another worker has claimed the sweep.
+    /// Handles the result of a claim: what to remove, or `nil` if another worker has claimed the sweep.
     public mutating func claimReplied(
-        _ dead: Incarnation, _ reply: Result<[SessionName]?, some Error>
+        _ dead: Incarnation, _ reply: Result<[ListItem]?, some Error>
     ) -> [Action] {
-        guard case .success(let sessions) = reply else {
+        guard case .success(let items) = reply else {
             sweeper.ended(dead)
             return []
         }
-        return actions(sweeper.claimed(dead, sessions: sessions))
+        return actions(sweeper.claimed(dead, items: items))
     }
 
     /// Handles the result of a sweep.
@@ -264,7 +264,7 @@ public struct LeaseCoordinator: Sendable {
                 return []
             }
             return [.claim(dead, by: incarnation)]
-        case .sweep(let sessions, let dead): return [.sweep(sessions, of: dead, until: redis.until)]
+        case .sweep(let items, let dead): return [.sweep(items, of: dead, until: redis.until)]
         case .forget(let dead):
             own.removeAll { $0 == dead }
             return [.forget(dead)]

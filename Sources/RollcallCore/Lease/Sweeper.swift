@@ -1,53 +1,42 @@
-// Removes what dead incarnations left behind: first their devices, in batches, and then the incarnation's own keys.
+// Removes what dead incarnations left behind: first their devices and entries, in batches, and then the incarnation's own keys.
 
 public import RollcallProtocol
-
-/// A device whose record names a dead incarnation.
-public struct DeadDevice: Hashable, Sendable {
-    public var name: SessionName
-    public var incarnation: Incarnation
-
-    public init(name: SessionName, incarnation: Incarnation) {
-        self.name = name
-        self.incarnation = incarnation
-    }
-}
 
 /// The sweeps that this worker runs: at most one step at a time for each dead incarnation.
 public struct Sweeper: Sendable {
     public enum Step: Hashable, Sendable {
-        /// Claim the sweep of this incarnation, and read a batch of its sessions.
+        /// Claim the sweep of this incarnation, and read a batch of what it holds.
         case claim(Incarnation)
-        /// Remove these devices if their record still names this incarnation and the session, and remove the sessions
-        /// from its list.
-        case sweep([SessionName], of: Incarnation)
+        /// Remove these devices and lines if they are still those of this incarnation and the session, and then the items from
+        /// its lists.
+        case sweep([ListItem], of: Incarnation)
         /// Nothing is left of this incarnation: delete its lease and its keys.
         case forget(Incarnation)
     }
 
     private enum UnderWay: Hashable, Sendable {
-        /// Sweeps everything in the incarnation's session list.
+        /// Sweeps everything in the incarnation's lists.
         case everything
-        /// Sweeps only the devices that reads found.
+        /// Sweeps only what reads found.
         case met
     }
 
-    /// The most devices in one step.
+    /// The most devices, and the most entries, in one step.
     public static let batch = 100
-    /// The most devices found by reads that wait to be swept. Further ones are ignored; the next read finds them again.
+    /// The most items found by reads that wait to be swept. Further ones are ignored; the next read finds them again.
     static let waiting = 10_000
 
     private var underWay: [Incarnation: UnderWay] = [:]
-    /// Devices of dead incarnations that reads found, which the session lists may not contain.
-    private var met: [Incarnation: Set<SessionName>] = [:]
+    /// What reads found of dead incarnations, which their lists may not contain.
+    private var met: [Incarnation: Set<ListItem>] = [:]
     private var metCount = 0
 
     public init() {}
 
-    /// Queues devices of dead incarnations that a read found.
-    public mutating func met(_ devices: [DeadDevice]) {
-        for device in devices where metCount < Self.waiting {
-            if met[device.incarnation, default: []].insert(device.name).inserted { metCount += 1 }
+    /// Queues what a read found of dead incarnations.
+    public mutating func met(_ items: [HeldItem]) {
+        for held in items where metCount < Self.waiting {
+            if met[held.incarnation, default: []].insert(held.item).inserted { metCount += 1 }
         }
     }
 
@@ -62,17 +51,17 @@ public struct Sweeper: Sendable {
         return claims.map { .claim($0) } + others.map { takeMet(of: $0) }
     }
 
-    /// Handles the reply to a claim: some sessions, none left, or `nil` if another worker runs the sweep.
-    public mutating func claimed(_ dead: Incarnation, sessions: [SessionName]?) -> Step? {
-        guard let sessions else {
+    /// Handles the reply to a claim: some items, none left, or `nil` if another worker runs the sweep.
+    public mutating func claimed(_ dead: Incarnation, items: [ListItem]?) -> Step? {
+        guard let items else {
             ended(dead)
             return nil
         }
-        forgetMet(sessions, of: dead)
-        return sessions.isEmpty ? .forget(dead) : .sweep(sessions, of: dead)
+        forgetMet(items, of: dead)
+        return items.isEmpty ? .forget(dead) : .sweep(items, of: dead)
     }
 
-    /// Handles a finished batch, whose sessions were removed from the list.
+    /// Handles a finished batch, whose items were removed from the lists.
     public mutating func swept(_ dead: Incarnation) -> Step? {
         switch underWay[dead] {
         case .everything: return .claim(dead)
@@ -89,13 +78,14 @@ public struct Sweeper: Sendable {
     }
 
     private mutating func takeMet(of dead: Incarnation) -> Step {
-        let batch = Array((met[dead] ?? []).sorted { $0.session < $1.session }.prefix(Self.batch))
+        let batch = Array(
+            (met[dead] ?? []).sorted { ByteString($0.memberText) < ByteString($1.memberText) }.prefix(Self.batch))
         forgetMet(batch, of: dead)
         return .sweep(batch, of: dead)
     }
 
-    private mutating func forgetMet(_ sessions: [SessionName], of dead: Incarnation) {
-        for session in sessions where met[dead]?.remove(session) != nil { metCount -= 1 }
+    private mutating func forgetMet(_ items: [ListItem], of dead: Incarnation) {
+        for item in items where met[dead]?.remove(item) != nil { metCount -= 1 }
         if met[dead]?.isEmpty == true { met[dead] = nil }
     }
 }

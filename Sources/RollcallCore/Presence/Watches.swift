@@ -294,12 +294,12 @@ final class Watches {
 
 extension PresenceSnapshot {
     /// The devices of dead incarnations that are not marked gone yet.
-    fileprivate var deadDevices: [DeadDevice] {
+    fileprivate var deadDevices: [HeldItem] {
         records.flatMap { record in
             record.devices.sorted { $0.key < $1.key }.compactMap { device, standing in
                 guard standing.state != nil, standings[standing.incarnation]?.isDead == true else { return nil }
                 let name = SessionName(user: record.user, device: device, session: standing.session)
-                return DeadDevice(name: name, incarnation: standing.incarnation)
+                return HeldItem(.session(name), of: standing.incarnation)
             }
         }
     }

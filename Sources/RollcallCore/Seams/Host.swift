@@ -12,8 +12,8 @@ public protocol Host: AnyObject {
     func wake(at instant: Instant)
     /// Starts a new incarnation, under which everything on this worker is written again.
     func assertAnew(_ reason: AssertionReason)
-    /// Sweeps these devices, through the worker's sweeper.
-    func sweep(_ devices: [DeadDevice])
+    /// Sweeps these, through the worker's sweeper.
+    func sweep(_ items: [HeldItem])
     /// The audit had to have so many records written again.
     func mended(_ records: Int)
     /// A message to this worker came. ``Shard/noticed(_:at:)`` is to be called on each of its shards.

@@ -96,6 +96,8 @@ public enum Limit: String, CaseIterable, Sendable {
     case messageRate = "message_rate"
     case watchedUsers = "watched_users"
     case joinedConversations = "joined_conversations"
+    case enteredConversations = "entered_conversations"
+    case hereData = "here_data"
     case outboundBytes = "outbound_bytes"
     case frames
 }

@@ -29,6 +29,15 @@ public protocol PresenceStore: AnyObject {
     /// Takes a session off an incarnation's list.
     func unlist(_ name: SessionName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>)
 
+    /// Puts an entry on an incarnation's list, as ``list(_:of:until:reply:)`` sessions.
+    func list(_ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>)
+
+    /// Takes an entry off an incarnation's list.
+    func unlist(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>)
+
+    /// Writes that a session is in a conversation, or not.
+    func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>)
+
     /// Writes a device's state.
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>)
 
@@ -63,4 +72,6 @@ public struct RoomRead: Hashable, Sendable {
     public var withTyping: Bool
     /// The most members to read; 0 for none.
     public var mostMembers: Int
+    /// The most users to read who are here; 0 for none.
+    public var mostHere = 0
 }

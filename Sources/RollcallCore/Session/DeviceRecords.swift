@@ -15,6 +15,7 @@ final class DeviceRecords {
     private let loop: Loop
     private let outbound: Outbound
     private let table: SessionTable
+    private let hereRecords: HereRecords
     /// Who ends sessions: the way up.
     weak var fate: (any SessionFate)?
     /// Sessions whose last step failed; the next heartbeat retries them. Only sessions that exist.
@@ -25,8 +26,8 @@ final class DeviceRecords {
     private var weakerStates = WeakerStates()
     private var audit = Audit()
 
-    init(_ loop: Loop, _ outbound: Outbound, _ table: SessionTable) {
-        (self.loop, self.outbound, self.table) = (loop, outbound, table)
+    init(_ loop: Loop, _ outbound: Outbound, _ table: SessionTable, _ hereRecords: HereRecords) {
+        (self.loop, self.outbound, self.table, self.hereRecords) = (loop, outbound, table, hereRecords)
         loop.onListed = { [weak self] in self?.listed($0, $1, $2, under: $3, at: $4) }
     }
 
@@ -100,6 +101,7 @@ final class DeviceRecords {
     /// Removes a session that has no connection and nothing left to write.
     func forget(_ session: Session) {
         table.remove(session)
+        hereRecords.forget(session)
         blocked.remove(session)
         loop.forget(.session(session))
     }
@@ -107,8 +109,9 @@ final class DeviceRecords {
     /// Drops a session that lingers although it still has something to write. Its device may stay in Redis. A sweep
     /// removes it: the worker starts a new incarnation, and the lease of this one expires. A session that leaves
     /// nothing but its entry on the worker's list is unlisted.
-    func drop(_ session: Session) {
+    func drop(_ session: Session, at now: Instant) {
         guard let recorder = session.recorder else { return }
+        hereRecords.gone(session, at: now)
         if recorder.mayLeaveDevice {
             needsSweep = true
         } else if let list = recorder.listToLeave {
@@ -169,6 +172,9 @@ final class DeviceRecords {
         }
         if let previous = written.previous, written.outcome == .written {
             loop.store.announceReplaced(previous, user: write.name.user, device: write.name.device)
+            if let random = previous.session.cut(at: "-")?.after {
+                hereRecords.replaced(SessionID(random: random), by: session)
+            }
         }
         guard !session.isOver else { return }
         let verdict = session.recorder?.written(written, sequence: write.sequence)
@@ -263,6 +269,7 @@ final class DeviceRecords {
         decided(sequence, after: before, session, at: now)
         if let id { acknowledge(id, onceWritten: sequence, to: session) }
         advance(session, at: now)
+        hereRecords.changed(session, at: now)
     }
 
     /// A fresh token says something else of the user.
@@ -271,6 +278,7 @@ final class DeviceRecords {
         guard let sequence = session.recorder?.decided(profile: profile) else { return }
         decided(sequence, after: before, session, at: now)
         advance(session, at: now)
+        hereRecords.changed(session, at: now)
     }
 
     /// A decision that others see is written at its pace.

@@ -12,19 +12,21 @@ final class Inbox {
     private let watches: Watches
     private let conversations: Conversations
     private let records: DeviceRecords
+    private let hereRecords: HereRecords
     private let sessions: Sessions
 
     init(
         _ loop: Loop, _ budgets: UserBudgets, _ outbound: Outbound, _ watches: Watches,
-        _ conversations: Conversations, _ records: DeviceRecords, _ sessions: Sessions
+        _ conversations: Conversations, _ records: DeviceRecords, _ hereRecords: HereRecords, _ sessions: Sessions
     ) {
         (self.loop, self.budgets, self.outbound, self.watches) = (loop, budgets, outbound, watches)
-        (self.conversations, self.records, self.sessions) = (conversations, records, sessions)
+        (self.conversations, self.records, self.hereRecords) = (conversations, records, hereRecords)
+        self.sessions = sessions
     }
 
     /// Handles a valid message from a client.
     func received(_ request: ClientRequest, on session: Session, at now: Instant) {
-        guard mayTake(request.message.cost(loop.settings.limits), on: session, at: now) else {
+        guard mayTake(cost(of: request.message, on: session), on: session, at: now) else {
             return keep(.request(request), on: session, at: now)
         }
         handle(request, came: now, on: session, at: now)
@@ -73,7 +75,13 @@ final class Inbox {
     /// Processes messages of a user's sessions that wait: each session's in order, one at each of its turns, and as fast as
     /// the user's budget allows.
     func takeTurns(of user: UserID, at now: Instant) {
-        let cost = { [loop] (session: Session) in session.held?.next?.said.cost(loop.settings.limits) ?? 0 }
+        let cost = { [self] (session: Session) -> Int in
+            if case .request(let request) = session.held?.next?.said {
+                self.cost(of: request.message, on: session)
+            } else {
+                1
+            }
+        }
         while let turn = budgets.takeTurn(of: user, at: now, cost: cost) {
             switch turn {
             case .later(let next): return loop.remind(.turns(user), at: max(next, now + ShardSettings.slowedPause))
@@ -114,8 +122,11 @@ final class Inbox {
         case .watch(let users): watches.watch(users, id: id, on: session, at: now)
         case .unwatch(let users): watches.unwatch(users, id: id, on: session)
         case .get(let users): watches.get(users, id: id, on: session, at: now)
-        case .join(let conversation, let presence):
-            conversations.join(conversation, presence: presence, id: id, on: session, at: now)
+        case .join(let conversation, let presence, let here):
+            conversations.join(conversation, presence: presence, here: here, id: id, on: session, at: now)
+        case .enter(let conversation, let data):
+            conversations.enter(conversation, data, id: id, on: session, at: now)
+        case .exit(let conversation): conversations.exit(conversation, id: id, on: session, at: now)
         case .leave(let conversation): conversations.leave(conversation, id: id, on: session, at: now)
         case .typing(let conversation, let typing, let kind):
             loop.tally.typingSignals += 1
@@ -128,6 +139,14 @@ final class Inbox {
         case .goodbye:
             outbound.acknowledge(id, to: session)
             sessions.end(session, .goodbye, at: now)
+        }
+    }
+
+    private func cost(of message: ClientMessage, on session: Session) -> Int {
+        if case .state = message {
+            message.cost(loop.settings.limits, entries: hereRecords.count(of: session))
+        } else {
+            message.cost(loop.settings.limits)
         }
     }
 
@@ -146,10 +165,6 @@ enum ReceivedMessage: Hashable, Sendable {
     case request(ClientRequest)
     case error(MessageError)
     case garbage
-
-    func cost(_ limits: ServerMessage.Limits) -> Int {
-        if case .request(let request) = self { request.message.cost(limits) } else { 1 }
-    }
 
     var isGoodbye: Bool {
         if case .request(let request) = self, case .goodbye = request.message { return true }

@@ -12,13 +12,15 @@ final class Sessions {
     private let watches: Watches
     private let conversations: Conversations
     private let records: DeviceRecords
+    private let hereRecords: HereRecords
 
     init(
         _ loop: Loop, _ table: SessionTable, _ outbound: Outbound, _ budgets: UserBudgets, _ watches: Watches,
-        _ conversations: Conversations, _ records: DeviceRecords
+        _ conversations: Conversations, _ records: DeviceRecords, _ hereRecords: HereRecords
     ) {
         (self.loop, self.table, self.outbound, self.budgets) = (loop, table, outbound, budgets)
         (self.watches, self.conversations, self.records) = (watches, conversations, records)
+        self.hereRecords = hereRecords
     }
 
     /// Handles a new connection.
@@ -141,6 +143,7 @@ final class Sessions {
             break
         case .belongsToAnother:
             if session.phase == .open { leaveEverything(session, at: now) }
+            hereRecords.replaced(session, at: now)
             session.recorder?.abandoned()
             session.isEnding()
             records.advance(session, at: now)
@@ -152,6 +155,7 @@ final class Sessions {
     private func deviceGone(_ session: Session, at now: Instant) {
         let time = loop.redis.time(at: now)
         session.recorder?.removed(at: time)
+        hereRecords.gone(session, at: now)
         session.isEnding()
         records.advance(session, at: now)
     }
@@ -195,7 +199,7 @@ final class Sessions {
     private func leaveEverything(_ session: Session, at now: Instant) {
         table.lostConnection(session)
         // Drops those that have lingered longest if there are too many.
-        while let oldest = table.nextToDrop(loop.settings.bounds) { records.drop(oldest) }
+        while let oldest = table.nextToDrop(loop.settings.bounds) { records.drop(oldest, at: now) }
         conversations.stopTypingEverywhere(session, at: now)
         for room in session.joined { conversations.depart(session, from: room) }
         for room in session.joining { conversations.depart(session, from: room) }
@@ -244,7 +248,8 @@ final class Sessions {
     var isDrained: Bool {
         table.all.allSatisfy { session in
             guard !session.isConnected else { return false }
-            return !loop.redis.takesWrites || session.recorder.map { $0.isWritten($0.sequence) } ?? true
+            return !loop.redis.takesWrites
+                || hereRecords.isWritten && session.recorder.map { $0.isWritten($0.sequence) } ?? true
         }
     }
 }

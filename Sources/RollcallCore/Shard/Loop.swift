@@ -15,6 +15,8 @@ final class Loop {
         case watch(Watch)
         case room(Room)
         case members(Room)
+        case here(Room)
+        case entry(Entry)
         /// Weaker states may be written under the new incarnation.
         case weakerStates
     }

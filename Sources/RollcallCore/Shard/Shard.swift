@@ -24,6 +24,8 @@ public final class Shard {
     let typing: TypingSignals
     let typingFanOut: TypingFanOut
     let memberLists: MemberLists
+    let hereRecords: HereRecords
+    let hereLists: HereLists
     let conversations: Conversations
     let records: DeviceRecords
     let sessions: Sessions
@@ -47,10 +49,13 @@ public final class Shard {
         typing = TypingSignals(loop, outbound, rooms)
         typingFanOut = TypingFanOut(loop, outbound, table)
         memberLists = MemberLists(loop, outbound, watches)
-        conversations = Conversations(loop, outbound, table, rooms, budgets, typing, typingFanOut, memberLists)
-        records = DeviceRecords(loop, outbound, table)
-        sessions = Sessions(loop, table, outbound, budgets, watches, conversations, records)
-        inbox = Inbox(loop, budgets, outbound, watches, conversations, records, sessions)
+        hereRecords = HereRecords(loop, outbound)
+        hereLists = HereLists(loop, outbound, rooms)
+        conversations = Conversations(
+            loop, outbound, table, rooms, budgets, typing, typingFanOut, memberLists, hereRecords, hereLists)
+        records = DeviceRecords(loop, outbound, table, hereRecords)
+        sessions = Sessions(loop, table, outbound, budgets, watches, conversations, records, hereRecords)
+        inbox = Inbox(loop, budgets, outbound, watches, conversations, records, hereRecords, sessions)
         records.fate = self
     }
 
@@ -84,6 +89,7 @@ public final class Shard {
         let now = loop.host.now
         typingFanOut.sendChanges(at: now)
         memberLists.sendChanges(at: now)
+        hereLists.sendChanges(at: now)
         watches.sendChanges(at: now)
         outbound.sendPendingUpdates()
         watches.requestReads(at: now)
@@ -107,6 +113,8 @@ public final class Shard {
             case .watch(let watch): watches.queue(watch)
             case .room(let room): typingFanOut.due(room, at: now)
             case .members(let room): memberLists.queue(room)
+            case .here(let room): hereLists.queue(room)
+            case .entry(let entry): hereRecords.due(entry, at: now)
             case .weakerStates: records.writeWeakerStates(at: now)
             }
         }
@@ -124,20 +132,21 @@ public final class Shard {
             loop.leaseChanged(to: redis)
             let incarnation = Incarnation(name: former.workerName)
             records.incarnationBegan(after: incarnation, snapshot, lastBeat: lastBeat, at: now)
+            hereRecords.incarnationBegan(at: now)
             typing.retryStops(at: now)
-            readAllAgain(authoritatively: false)
+            readAllAgain(authoritatively: false, at: now)
         case .renewed(let redis, _):
             loop.leaseChanged(to: redis)
             leaseRenewed(since: former, at: now)
         case .heartbeatsFail(let redis):
             // Nothing is written until a heartbeat succeeds. Reads go on under the rules of an outage.
             loop.leaseChanged(to: redis)
-            if !former.answersReads { readAllAgain(authoritatively: false) }
+            if !former.answersReads { readAllAgain(authoritatively: false, at: now) }
             if former.takesWrites || !former.answersReads {
                 for session in table.all { records.proveByRead(session, at: now) }
             }
             watches.heartbeatCame()
-            conversations.retryReads()
+            retryReads(at: now)
         case .lost(let redis):
             // Redis is unreachable or the lease may be lost: nothing can be written until the next incarnation.
             loop.leaseChanged(to: redis)
@@ -149,21 +158,28 @@ public final class Shard {
     /// outage has settled.
     private func leaseRenewed(since former: RedisState, at now: Instant) {
         if former.judgement.isSettling, !loop.redis.judgement.isSettling {
-            readAllAgain(authoritatively: true)
+            readAllAgain(authoritatively: true, at: now)
         } else if loop.redis.judgement.hasLostWorker(since: former.judgement) {
             watches.workerLost()
         }
         watches.heartbeatCame()
         records.heartbeatCame(resumesWrites: !former.takesWrites, at: now)
+        hereRecords.heartbeatCame(resumesWrites: !former.takesWrites, at: now)
         typing.retryStops(at: now)
         records.sweepIfNeeded()
-        conversations.retryReads()
+        retryReads(at: now)
         records.continueAudit(at: now)
     }
 
-    private func readAllAgain(authoritatively: Bool) {
+    private func readAllAgain(authoritatively: Bool, at now: Instant) {
         watches.readAgain(authoritatively: authoritatively)
         conversations.readAgain()
+        hereLists.readAgain(at: now)
+    }
+
+    private func retryReads(at now: Instant) {
+        conversations.retryReads()
+        hereLists.retryReads(at: now)
     }
 
     // MARK: Channels
@@ -173,6 +189,7 @@ public final class Shard {
         switch topic {
         case .presence(let user): watches.confirmed(user)
         case .typing(let conversation), .members(let conversation): conversations.confirmed(topic, of: conversation)
+        case .here(let conversation): hereLists.confirmed(conversation, at: now)
         case .worker: break
         }
     }
@@ -181,6 +198,7 @@ public final class Shard {
     /// confirmed and read again.
     public func subscriptionsLost() {
         conversations.channelsLost()
+        hereLists.channelsLost()
         watches.channelsLost()
     }
 
@@ -190,6 +208,7 @@ public final class Shard {
         switch topic {
         case .presence(let user): watches.channelLost(user)
         case .typing(let conversation), .members(let conversation): conversations.channelLost(topic, of: conversation)
+        case .here(let conversation): hereLists.channelLost(conversation)
         case .worker: break
         }
     }
@@ -205,6 +224,11 @@ public final class Shard {
             watches.published(change, at: now)
         case .members(let conversation):
             memberChanged(loop.parsed(payload) ?? .reset, in: conversation, at: now)
+        case .here(let conversation):
+            guard let change: HereChange = loop.parsed(payload) else {
+                return hereLists.unreadable(in: conversation, at: now)
+            }
+            hereLists.published(change, in: conversation, at: now)
         case .worker:
             if let notice = WorkerNotice(payload: payload) { loop.host.received(notice) }
         }
@@ -220,6 +244,10 @@ public final class Shard {
 
     package func memberChanged(_ change: MemberChange, in conversation: ConversationID, at now: Instant) {
         conversations.membersPublished(change, in: conversation, at: now)
+    }
+
+    package func hereChanged(_ change: HereChange, in conversation: ConversationID, at now: Instant) {
+        hereLists.published(change, in: conversation, at: now)
     }
 
     package func presenceChanged(_ change: PresenceChange, at now: Instant) { watches.published(change, at: now) }
@@ -347,7 +375,11 @@ extension Shard {
     /// Sessions that are behind, or are being sent a snapshot.
     public var backlogCount: Int { outbound.backlogCount }
     /// Rooms, member lists and users with changes that were not sent yet.
-    public var untoldCount: Int { typingFanOut.changeCount + memberLists.changeCount + watches.changeCount }
+    public var untoldCount: Int {
+        typingFanOut.changeCount + memberLists.changeCount + hereLists.changeCount + watches.changeCount
+    }
+    /// Entries of sessions here, including those that have ended and are on the worker's list.
+    public var entryCount: Int { hereRecords.count }
     /// Whether more changes wait than one tick sends.
     public var hasMoreToTell: Bool { untoldCount > 0 }
     /// Sessions whose last decision is not in Redis because the last attempt failed.

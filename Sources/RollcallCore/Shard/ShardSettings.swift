@@ -16,6 +16,8 @@ public struct ShardSettings: Hashable, Sendable {
     public var typing = Typing()
     /// The minimum time between two shown changes of a user, and between two writes of a device's state.
     public var presenceCoalesce = Duration.milliseconds(500)
+    /// The most users who are here that a message names.
+    public var hereNames = 50
     /// How long a device keeps its presence after its connection was lost.
     public var grace = Duration.seconds(5)
     /// The time in which a new connection must send its hello.

@@ -12,15 +12,19 @@ final class Conversations {
     private let typing: TypingSignals
     private let typingFanOut: TypingFanOut
     private let memberLists: MemberLists
+    private let hereRecords: HereRecords
+    private let hereLists: HereLists
     /// Rooms with a published change that this version cannot read.
     private var unclear: Set<Room> = []
 
     init(
         _ loop: Loop, _ outbound: Outbound, _ table: SessionTable, _ rooms: Directory<ConversationID, Room>,
-        _ budgets: UserBudgets, _ typing: TypingSignals, _ typingFanOut: TypingFanOut, _ memberLists: MemberLists
+        _ budgets: UserBudgets, _ typing: TypingSignals, _ typingFanOut: TypingFanOut, _ memberLists: MemberLists,
+        _ hereRecords: HereRecords, _ hereLists: HereLists
     ) {
         (self.loop, self.outbound, self.table, self.rooms) = (loop, outbound, table, rooms)
         (self.budgets, self.typing, self.typingFanOut, self.memberLists) = (budgets, typing, typingFanOut, memberLists)
+        (self.hereRecords, self.hereLists) = (hereRecords, hereLists)
     }
 
     /// All rooms, by number.
@@ -67,7 +71,7 @@ final class Conversations {
             room.memberChanged(user, to: name, count: count)
         case .removed(let user, let count):
             room.memberChanged(user, to: nil, count: count)
-            putOut(table.of(user), of: room)
+            putOut(table.of(user), of: room, at: now)
             readMoreMembers(of: room)
         case .reset:
             readAgain(room)
@@ -97,7 +101,7 @@ final class Conversations {
                     ? isAdmitted : session.right.opens(room.conversation)
             }
             admitWaiting(zip(all, mayJoin).filter(\.1).map(\.0), to: room, at: now)
-            putOut(zip(all, mayJoin).filter { !$1 }.map(\.0), of: room)
+            putOut(zip(all, mayJoin).filter { !$1 }.map(\.0), of: room, at: now)
             guard !room.isOver else { return }
         }
         readForWaiting(room)
@@ -115,6 +119,7 @@ final class Conversations {
         room.left(session)
         outbound.cancel(.room(room), for: session)
         memberLists.unwatch(room, for: session)
+        hereLists.unfollow(room, for: session)
         closeIfDeserted(room)
     }
 
@@ -183,7 +188,7 @@ final class Conversations {
     /// Handles sessions that may not be in the conversation, or no longer: refuses those that wait, notifies the others
     /// and removes them. Redis ended their typing together with a membership. A signal may have arrived in Redis after
     /// the user became a member again, and where there are no members Redis ends nothing; that typing is stopped here.
-    private func putOut(_ all: [Session], of room: Room) {
+    private func putOut(_ all: [Session], of room: Room, at now: Instant) {
         refuseWaiting(all, in: room)
         let removed = all.filter { room.sessions.contains($0) }
         guard !removed.isEmpty else { return }
@@ -195,6 +200,7 @@ final class Conversations {
         outbound.deliver(.removed(room.conversation), to: removed)
         for session in removed {
             typing.stop(session, in: room)
+            hereRecords.exit(room.conversation, on: session, at: now)
             session.left(room)
             depart(session, from: room)
         }
@@ -212,15 +218,15 @@ final class Conversations {
     // A join completes once the room receives all changes and the user's membership was read.
 
     func join(
-        _ conversation: ConversationID, presence: Bool, id: MessageID?, on session: Session, at now: Instant
+        _ conversation: ConversationID, presence: Bool, here: Bool, id: MessageID?, on session: Session, at now: Instant
     ) {
         guard let user = session.user else { return }
         guard outbound.mayAckLater(to: session) else { return outbound.answerUnavailable(session, id: id) }
         if let room = rooms[conversation], session.hasJoined(room) {
-            return joinedAgain(room, presence: presence, user: user, id: id, on: session, at: now)
+            return joinedAgain(room, presence: presence, here: here, user: user, id: id, on: session, at: now)
         }
         if let room = rooms[conversation], session.joining.contains(room) {
-            return wait(in: room, presence: presence, user: user, id: id, on: session, at: now)
+            return wait(in: room, presence: presence, here: here, user: user, id: id, on: session, at: now)
         }
         guard session.joined.count + session.joining.count < loop.settings.limits.joinedConversations else {
             session.peer?.limitHit(.joinedConversations)
@@ -230,7 +236,7 @@ final class Conversations {
         }
         let room = rooms[conversation] ?? openRoom(conversation)
         session.joins(room)
-        wait(in: room, presence: presence, user: user, id: id, on: session, at: now)
+        wait(in: room, presence: presence, here: here, user: user, id: id, on: session, at: now)
     }
 
     func leave(_ conversation: ConversationID, id: MessageID?, on session: Session, at now: Instant) {
@@ -239,6 +245,7 @@ final class Conversations {
                 refuse(waiting, .notJoined, "the conversation was left before it was joined")
             }
             typing.stop(session, in: room)
+            hereRecords.exit(conversation, on: session, at: now)
             session.left(room)
             session.joinEnded(in: room)
             depart(session, from: room)
@@ -259,6 +266,29 @@ final class Conversations {
             return outbound.answer(session, .notJoined, id: id, "join the conversation first")
         }
         typing.typed(isTyping, kind, in: room, of: conversation, id: id, on: session, at: now)
+    }
+
+    /// Handles an `enter`, which may wait for a join.
+    func enter(
+        _ conversation: ConversationID, _ data: HereData?, id: MessageID?, on session: Session, at now: Instant
+    ) {
+        guard let room = rooms[conversation], session.hasJoined(room) else {
+            guard let room = rooms[conversation], let waiting = room.pendingJoins[session] else {
+                return outbound.answer(session, .notJoined, id: id, "join the conversation first")
+            }
+            outbound.acknowledge(waiting.enter?.id, to: session)
+            return room.pendingJoins.change(session) { $0.enter = PendingJoins.Enter(data: data, id: id) }
+        }
+        hereRecords.enter(conversation, data, id: id, on: session, at: now)
+    }
+
+    /// Handles an `exit`.
+    func exit(_ conversation: ConversationID, id: MessageID?, on session: Session, at now: Instant) {
+        if let room = rooms[conversation], let waiting = room.pendingJoins[session], let enter = waiting.enter {
+            outbound.acknowledge(enter.id, to: session)
+            room.pendingJoins.change(session) { $0.enter = nil }
+        }
+        hereRecords.exit(conversation, id: id, isPaced: true, on: session, at: now)
     }
 
     func stopTypingEverywhere(_ session: Session, at now: Instant) {
@@ -325,32 +355,34 @@ final class Conversations {
     }
 
     private func joinedAgain(
-        _ room: Room, presence: Bool, user: UserID, id: MessageID?, on session: Session, at now: Instant
+        _ room: Room, presence: Bool, here: Bool, user: UserID, id: MessageID?, on session: Session, at now: Instant
     ) {
         outbound.enqueue([.room(room)], for: session)
         let waits = room.pendingJoins[session] != nil
         let watches = room.members.followers.contains(session)
         guard !waits, watches || !presence else {
-            return wait(in: room, presence: presence, user: user, id: id, on: session, at: now)
+            return wait(in: room, presence: presence, here: here, user: user, id: id, on: session, at: now)
         }
         if presence { refund(1, of: user, in: room, at: now) }
         if presence { memberLists.showAgain(room, to: session) } else { memberLists.unwatch(room, for: session) }
+        if here { hereLists.follow(room, for: session) } else { hereLists.unfollow(room, for: session) }
         outbound.sendDueAcks(to: session)
         outbound.ackWhenFlushed(id, to: session)
     }
 
     private func wait(
-        in room: Room, presence: Bool, user: UserID, id: MessageID?, on session: Session, at now: Instant
+        in room: Room, presence: Bool, here: Bool, user: UserID, id: MessageID?, on session: Session, at now: Instant
     ) {
         guard let waiting = room.pendingJoins[session] else {
             let ids = id.map { [$0] } ?? []
             let join = PendingJoins.Join(
-                session: session, user: user, withPresence: presence, charged: presence ? 1 : 0, ids: ids)
+                session: session, user: user, withPresence: presence, withHere: here, charged: presence ? 1 : 0,
+                ids: ids)
             room.pendingJoins.insert(join)
             return readForWaiting(room)
         }
         room.pendingJoins.change(session) {
-            $0.withPresence = presence
+            ($0.withPresence, $0.withHere) = (presence, here)
             if presence { $0.charged += 1 }
         }
         guard let id else { return }
@@ -368,6 +400,7 @@ final class Conversations {
     private func admit(_ waiting: PendingJoins.Join, to room: Room, at now: Instant) {
         enter(waiting, room, at: now)
         if waiting.withPresence { memberLists.watch(room, for: waiting.session) }
+        if waiting.withHere { hereLists.follow(room, for: waiting.session) }
         for id in waiting.ids { outbound.ackWhenFlushed(id, to: waiting.session) }
         refund(waiting.charged, of: waiting.user, in: room, at: now)
     }
@@ -389,6 +422,9 @@ final class Conversations {
             room.joined(session)
             outbound.enqueue([.room(room)], for: session)
         }
+        if let enter = waiting.enter {
+            hereRecords.enter(room.conversation, enter.data, id: enter.id, on: session, at: now)
+        }
         guard let signal = waiting.typing else { return }
         // Typing ends at its expiry even if the join took longer.
         guard now < signal.came + loop.settings.typing.expiry else {
@@ -401,5 +437,6 @@ final class Conversations {
     private func refuse(_ waiting: PendingJoins.Join, _ code: MessageError.Code, _ message: String) {
         for id in waiting.ids { outbound.answer(waiting.session, code, id: id, message) }
         if let signal = waiting.typing { outbound.answer(waiting.session, code, id: signal.id, message) }
+        if let enter = waiting.enter { outbound.answer(waiting.session, code, id: enter.id, message) }
     }
 }

@@ -9,6 +9,7 @@ struct PendingJoins {
         var session: Session
         var user: UserID
         var withPresence: Bool
+        var withHere: Bool
         /// How many `join` messages with presence were charged in advance.
         var charged = 0
         /// The join messages to acknowledge: a client may ask again while it waits.
@@ -17,6 +18,8 @@ struct PendingJoins {
         var isRead = false
         /// The last typing signal received while the join waited.
         var typing: Signal?
+        /// The last `enter`.
+        var enter: Enter?
     }
 
     struct Signal: Hashable, Sendable {
@@ -24,6 +27,11 @@ struct PendingJoins {
         var kind: TypingKind
         /// When the signal arrived. Its expiry counts from here, even if the join takes longer.
         var came: Instant
+    }
+
+    struct Enter: Hashable, Sendable {
+        var data: HereData?
+        var id: MessageID?
     }
 
     private var joins: [Session: Join] = [:]

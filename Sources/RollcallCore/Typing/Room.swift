@@ -26,6 +26,8 @@ final class Room: Numbered {
     var pendingJoins = PendingJoins()
     var typing: ShownTyping
     var members = ShownMembers()
+    /// Who has it open; `nil` while nobody follows that.
+    var here: ShownHere?
 
     init(conversation: ConversationID, number: Int32, settings: ShardSettings.Typing = .init()) {
         self.conversation = conversation

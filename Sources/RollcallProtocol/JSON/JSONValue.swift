@@ -27,6 +27,8 @@ package struct JSONValue {
 
     package var isText: Bool { first == UInt8(ascii: "\"") }
 
+    package var isObject: Bool { first == UInt8(ascii: "{") }
+
     /// The text of a string.
     package func text() throws(UnexpectedJSON) -> ByteString {
         guard first == UInt8(ascii: "\"") else { throw UnexpectedJSON("it is no text") }
@@ -165,6 +167,40 @@ extension JSONValue {
             index += 1
         } while depth > 0
         return index
+    }
+
+    /// The value's text, without space between its tokens.
+    package var textWithoutSpace: ByteString {
+        let end = end
+        var text: [UInt8] = []
+        text.reserveCapacity(end - start)
+        var index = start
+        while index < end {
+            let next = bytes[index] == UInt8(ascii: "\"") ? JSONString(in: bytes, at: index).end : index + 1
+            if bytes.endOfSpace(from: index) == index { text += bytes[index..<next] }
+            index = next
+        }
+        return ByteString(decoding: text)
+    }
+
+    /// How deep arrays and objects are nested, itself included.
+    package var depth: Int {
+        let end = end
+        var (index, depth, most) = (start, 0, 0)
+        while index < end {
+            switch bytes[index] {
+            case "\"":
+                index = JSONString(in: bytes, at: index).end
+                continue
+            case "{", "[":
+                depth += 1
+                most = max(most, depth)
+            case "}", "]": depth -= 1
+            default: break
+            }
+            index += 1
+        }
+        return most
     }
 
     /// The end of a number, or of `true`, `false` or `null`.

@@ -98,6 +98,9 @@ extension JSONWriter {
         put(text.utf8.suffix(2).elementsEqual(".0".utf8) ? text.dropLast(2) : text[...])
     }
 
+    /// Writes a value that is JSON already, without space between tokens.
+    package mutating func raw(_ json: ByteString) { put(json.string) }
+
     package mutating func text(_ text: String) {
         var text = text
         put(UInt8(ascii: "\""))

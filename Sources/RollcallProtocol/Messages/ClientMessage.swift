@@ -12,10 +12,15 @@ public enum ClientMessage: Hashable, Sendable {
     case unwatch([UserID])
     /// Reads the presence of these users once.
     case get([UserID])
-    /// Subscribes to typing in this conversation, and with `presence` also to its members and their presence.
-    case join(ConversationID, presence: Bool)
-    /// Ends ``join(_:presence:)``, and the user's own typing there.
+    /// Subscribes to typing in this conversation, with `presence` also to its members and their presence, and with `here` to
+    /// who has it open.
+    case join(ConversationID, presence: Bool, here: Bool = false)
+    /// Ends ``join(_:presence:here:)``, and what the session does there.
     case leave(ConversationID)
+    /// The session has the conversation open, and shows this. Repeated: shows something else.
+    case enter(ConversationID, data: HereData? = nil)
+    /// Ends ``enter(_:data:)``.
+    case exit(ConversationID)
     /// The user is typing there (repeated while that lasts), or has stopped.
     case typing(ConversationID, Bool, kind: TypingKind = .typing)
     case ping
@@ -24,13 +29,17 @@ public enum ClientMessage: Hashable, Sendable {
 
     /// How many messages it counts as, of the budget that the sessions of a user share on an event loop: docs/protocol.md,
     /// "Pace". A `join` with presence costs what it may show; ``refund(showing:_:)`` gives back what it did not.
-    package func cost(_ limits: ServerMessage.Limits) -> Int {
+    ///
+    /// - Parameter entries: how many conversations the session is in: a change of its state is one of each.
+    package func cost(_ limits: ServerMessage.Limits, entries: Int = 0) -> Int {
         let cost =
             switch self {
             case .token: 10
             case .watch(let users), .unwatch(let users), .get(let users): Self.cost(ofNaming: users.count)
-            case .join(_, presence: true): Self.cost(ofNaming: limits.watchedUsers)
-            case .hello, .state, .join, .leave, .typing, .ping, .goodbye: 1
+            case .join(_, let presence, let here):
+                (presence ? Self.cost(ofNaming: limits.watchedUsers) : 1) + (here ? 1 : 0)
+            case .state: 1 + entries
+            case .hello, .leave, .enter, .exit, .typing, .ping, .goodbye: 1
             }
         return max(1, min(cost, limits.messageBurst))
     }

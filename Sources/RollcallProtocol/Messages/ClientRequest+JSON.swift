@@ -2,7 +2,7 @@
 
 extension ClientRequest {
     fileprivate enum Kind: String, JSONWritable {
-        case hello, token, state, watch, unwatch, get, join, leave, typing, ping, goodbye
+        case hello, token, state, watch, unwatch, get, join, leave, enter, exit, typing, ping, goodbye
     }
 
     /// - Throws: ``MessageError`` for an object that is not a valid message, with its `id` if that is readable.
@@ -32,8 +32,12 @@ extension ClientMessage {
         case .unwatch: self = .unwatch(try json.field("users"))
         case .get: self = .get(try json.field("users"))
         case .join:
-            self = .join(try json.field("conversation"), presence: try json.optionalField("presence") ?? false)
+            self = .join(
+                try json.field("conversation"), presence: try json.optionalField("presence") ?? false,
+                here: try json.optionalField("here") ?? false)
         case .leave: self = .leave(try json.field("conversation"))
+        case .enter: self = .enter(try json.field("conversation"), data: try json.optionalField("data"))
+        case .exit: self = .exit(try json.field("conversation"))
         case .typing:
             self = .typing(
                 try json.field("conversation"), try json.field("typing"), kind: try .init(fieldOf: json))
@@ -67,15 +71,19 @@ extension ClientRequest: JSONWritable {
             case .watch(let users): write(.watch, of: users, to: &json)
             case .unwatch(let users): write(.unwatch, of: users, to: &json)
             case .get(let users): write(.get, of: users, to: &json)
-            case .join(let conversation, let presence):
+            case .join(let conversation, let presence, let here):
                 json.field("conversation", conversation)
+                json.optionalField("here", here ? true : nil)
                 json.optionalField("id", id)
                 json.optionalField("presence", presence ? true : nil)
                 json.field("type", Kind.join)
-            case .leave(let conversation):
+            case .leave(let conversation): write(.leave, in: conversation, to: &json)
+            case .enter(let conversation, let data):
                 json.field("conversation", conversation)
+                json.optionalField("data", data)
                 json.optionalField("id", id)
-                json.field("type", Kind.leave)
+                json.field("type", Kind.enter)
+            case .exit(let conversation): write(.exit, in: conversation, to: &json)
             case .typing(let conversation, let typing, let kind):
                 json.field("conversation", conversation)
                 json.optionalField("id", id)
@@ -94,6 +102,12 @@ extension ClientRequest: JSONWritable {
         json.field("state", hello.state)
         json.field("token", hello.token)
         json.field("type", Kind.hello)
+    }
+
+    private func write(_ kind: Kind, in conversation: ConversationID, to json: inout JSONWriter) {
+        json.field("conversation", conversation)
+        json.optionalField("id", id)
+        json.field("type", kind)
     }
 
     private func write(_ kind: Kind, of users: [UserID]? = nil, to json: inout JSONWriter) {

@@ -42,11 +42,14 @@ extension ServerMessage.Limits: JSONReadable, JSONWritable {
             watchedUsers: try json.field("watched_users"),
             joinedConversations: try json.field("joined_conversations"),
             messageBytes: try json.field("message_bytes"), messageRate: try json.field("message_rate"),
-            messageBurst: try json.field("message_burst"))
+            messageBurst: try json.field("message_burst"),
+            enteredConversations: try json.field("entered_conversations"), hereData: try json.field("here_data"))
     }
 
     package func write(to json: inout JSONWriter) {
         json.object {
+            $0.field("entered_conversations", enteredConversations)
+            $0.field("here_data", hereData)
             $0.field("joined_conversations", joinedConversations)
             $0.field("message_burst", messageBurst)
             $0.field("message_bytes", messageBytes)
@@ -97,6 +100,21 @@ extension Typist: JSONReadable, JSONWritable {
             $0.optionalField("name", name)
             $0.field("user", user)
         }
+    }
+}
+
+extension ServerMessage.Here: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        self.init(
+            conversation: try json.field("conversation"), users: try json.field("users"),
+            count: try json.field("count"))
+    }
+
+    func writeFields(to json: inout JSONWriter) {
+        json.field("conversation", conversation)
+        json.field("count", count)
+        json.field("type", ServerMessage.Kind.here)
+        json.field("users", users)
     }
 }
 

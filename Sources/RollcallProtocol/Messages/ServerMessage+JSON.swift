@@ -2,7 +2,7 @@
 
 extension ServerMessage: JSONReadable {
     enum Kind: String, JSONReadable, JSONWritable {
-        case welcome, presence, typing, members, removed, pong, ack, error, goodbye
+        case welcome, presence, typing, members, here, removed, pong, ack, error, goodbye
     }
 
     /// - Throws: also for an unknown type. Clients skip such messages, which come from newer workers.
@@ -13,6 +13,7 @@ extension ServerMessage: JSONReadable {
         case .presence: self = .presence(try json.field("users"), id: try json.optionalField("id"))
         case .typing: self = .typing(try Typing(json: json))
         case .members: self = .members(try Members(json: json))
+        case .here: self = .here(try Here(json: json))
         case .removed: self = .removed(try json.field("conversation"))
         case .pong: self = .pong(time: try json.field("time"))
         case .ack: self = .ack(try json.field("id"))
@@ -33,6 +34,7 @@ extension ServerMessage: JSONWritable {
                 json.field("users", users)
             case .typing(let typing): typing.writeFields(to: &json)
             case .members(let members): members.writeFields(to: &json)
+            case .here(let here): here.writeFields(to: &json)
             case .removed(let conversation):
                 json.field("conversation", conversation)
                 json.field("type", Kind.removed)

@@ -11,6 +11,8 @@ public enum ServerMessage: Hashable, Sendable {
     case typing(Typing)
     /// The members of a conversation that the receiver joined with `presence`.
     case members(Members)
+    /// Who has a conversation open that the receiver joined with `here`, the receiver's user included.
+    case here(Here)
     /// The receiver is no longer a member of this conversation.
     case removed(ConversationID)
     case pong(time: Timestamp)
@@ -70,10 +72,17 @@ public enum ServerMessage: Hashable, Sendable {
         public var messageRate: Int
         /// Messages in one burst.
         public var messageBurst: Int
+        /// Conversations that the session may have open.
+        public var enteredConversations: Int
+        /// The most bytes that it may show in each.
+        public var hereData: Int
 
         public init(
-            watchedUsers: Int, joinedConversations: Int, messageBytes: Int, messageRate: Int, messageBurst: Int
+            watchedUsers: Int, joinedConversations: Int, messageBytes: Int, messageRate: Int, messageBurst: Int,
+            enteredConversations: Int = 10, hereData: Int = 512
         ) {
+            self.enteredConversations = enteredConversations
+            self.hereData = hereData
             self.watchedUsers = watchedUsers
             self.joinedConversations = joinedConversations
             self.messageBytes = messageBytes
@@ -90,6 +99,21 @@ public enum ServerMessage: Hashable, Sendable {
         public var count: Int
 
         public init(conversation: ConversationID, users: [Typist], count: Int) {
+            self.conversation = conversation
+            self.users = users
+            self.count = count
+        }
+    }
+
+    public struct Here: Hashable, Sendable {
+        public var conversation: ConversationID
+        /// The first of those who are here, at most `here.names`: the longest here first, then by bytes. Without data, if
+        /// there are more.
+        public var users: [HereUser]
+        /// The number of users who are here, named or not.
+        public var count: Int
+
+        public init(conversation: ConversationID, users: [HereUser], count: Int) {
             self.conversation = conversation
             self.users = users
             self.count = count

@@ -6,11 +6,38 @@ extension SessionName {
 
     /// - Returns: `nil` if the member does not name a session.
     package init?(member: ByteString) {
+        guard case .session(let name) = ListItem(member: member) else { return nil }
+        self = name
+    }
+}
+
+extension EntryName {
+    /// The member of `worker:{INCARNATION}:here`: `USER DEVICE RANDOM CONVERSATION`.
+    package var memberText: String { "\(session.memberText) \(conversation)" }
+}
+
+extension ListItem {
+    package var memberText: String {
+        switch self {
+        case .session(let session): session.memberText
+        case .entry(let entry): entry.memberText
+        }
+    }
+
+    /// - Returns: `nil` if the member names neither a session nor an entry.
+    package init?(member: ByteString) {
         let words = member.parts(at: " ")
-        guard words.count == 3, !words[2].isEmpty, let user = try? UserID(words[0]),
-            let device = try? DeviceID(words[1])
+        guard words.count >= 3, let user = try? UserID(words[0]), let device = DeviceID(written: words[1]),
+            !words[2].isEmpty
         else { return nil }
-        self.init(user: user, device: device, session: SessionID(random: words[2]))
+        let session = SessionName(user: user, device: device, session: SessionID(random: words[2]))
+        switch words.count {
+        case 3: self = .session(session)
+        case 4:
+            guard let conversation = try? ConversationID(words[3]) else { return nil }
+            self = .entry(EntryName(session: session, conversation: conversation))
+        default: return nil
+        }
     }
 }
 

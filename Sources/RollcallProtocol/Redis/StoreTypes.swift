@@ -6,6 +6,7 @@ public enum Topic: Hashable, Sendable {
     case typing(ConversationID)
     case members(ConversationID)
     case presence(UserID)
+    case here(ConversationID)
     /// Messages to one worker.
     case worker(Incarnation)
 }
@@ -21,6 +22,22 @@ public struct SessionName: Hashable, Sendable {
         self.device = device
         self.session = session
     }
+}
+
+/// An item of one of an incarnation's lists, by which a sweep finds what it left.
+public enum ListItem: Hashable, Sendable {
+    /// In `worker:{INCARNATION}:sessions`: removes the device.
+    case session(SessionName)
+    /// In `worker:{INCARNATION}:here`: removes the line.
+    case entry(EntryName)
+}
+
+/// What an incarnation holds, as a read found it.
+public struct HeldItem: Hashable, Sendable {
+    public var item: ListItem
+    public var incarnation: Incarnation
+
+    public init(_ item: ListItem, of incarnation: Incarnation) { (self.item, self.incarnation) = (item, incarnation) }
 }
 
 /// One decision of a session about its device, to be written to `presence:{USER}`.
@@ -159,6 +176,11 @@ extension DeviceID {
     package static func ofServer(mark: UInt64) -> DeviceID {
         DeviceID(unchecked: ByteString("{http}\(String(mark, radix: 36))"))
     }
+
+    /// A device as a worker has written it, which may be one of an app's server.
+    package init?(written text: ByteString) {
+        if text.begins(with: "{http}") { self.init(unchecked: text) } else { try? self.init(text) }
+    }
 }
 
 /// The result of a ``TypingSignal`` that starts or continues typing.
@@ -244,11 +266,14 @@ public struct RoomSnapshot: Hashable, Sendable {
     public var members: [UserID: ByteString]?
     /// The number of members.
     public var memberCount: Int
+    /// Who is here; `nil` if that was not requested.
+    public var here: HereSnapshot?
 
     public init(
         time: Timestamp, isManaged: Bool, admitted: Set<UserID>, typists: [Entry], members: [UserID: ByteString]?,
-        memberCount: Int = 0
+        memberCount: Int = 0, here: HereSnapshot? = nil
     ) {
+        self.here = here
         self.time = time
         self.isManaged = isManaged
         self.admitted = admitted

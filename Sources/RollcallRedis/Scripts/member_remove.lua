@@ -1,8 +1,8 @@
--- Removes a member, whose typing ends. The conversation stays managed without any members. Does nothing if it is not
+-- Removes a member, who no longer types or is here. The conversation stays managed without any members. Does nothing if it is not
 -- managed.
 --
--- KEYS     1 typing:{CONVERSATION}:USER, 2 typing:{CONVERSATION}, 3 members:{CONVERSATION}; 2 and 3 are also the
---          channels
+-- KEYS     1 typing:{CONVERSATION}:USER, 2 typing:{CONVERSATION}, 3 members:{CONVERSATION}, 4 here:{CONVERSATION},
+--          5 here:{CONVERSATION}:since; 2 to 4 are also the channels
 -- ARGV[1]  user
 -- Reply    { 1, or 0 if the conversation is not managed; TIME }
 
@@ -17,6 +17,7 @@ if typing then
   redis.call('DEL', KEYS[1])
   tell_stopped(user)
 end
-redis.call('PUBLISH', KEYS[3], 
+end_here(KEYS[4], KEYS[5], user)
+redis.call('PUBLISH', KEYS[3],
   '{"user":' .. cjson.encode(user) .. ',"member":false,"count":' .. member_count(KEYS[3]) .. '}')
 return { 1, now }

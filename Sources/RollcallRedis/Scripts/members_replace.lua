@@ -1,7 +1,7 @@
 -- Replaces a conversation's members, possibly with none, and makes it managed.
 --
--- KEYS     1 typing:{CONVERSATION}: without a user, 2 typing:{CONVERSATION}, 3 members:{CONVERSATION}; 2 and 3 are
---          also the channels
+-- KEYS     1 typing:{CONVERSATION}: without a user, 2 typing:{CONVERSATION}, 3 members:{CONVERSATION}, 4 here:{CONVERSATION},
+--          5 here:{CONVERSATION}:since; 2 to 4 are also the channels
 -- ARGV     of each member the user, a space, and the display name: some services take at most some thousand arguments
 -- Reply    TIME
 
@@ -24,5 +24,7 @@ for first = 1, #fields, BATCH do
 end
 
 redis.call('PUBLISH', KEYS[3], '{"reset":true}')
-end_typing_unless(function(user) return names[user] end)
+local function stays(user) return names[user] end
+end_typing_unless(stays)
+end_here_unless(KEYS[4], KEYS[5], stays)
 return now

@@ -1,10 +1,14 @@
--- Reads a conversation's current state: which users are members, the typists and the members. Writes nothing.
+-- Reads a conversation's current state: which users are members, the typists, the members and who is here. Writes nothing.
 --
--- KEYS     1 members:{CONVERSATION}, 2 typing:{CONVERSATION}, 3 typing:{CONVERSATION}: without a user
--- ARGV     1 1 to read the typists, 2 the most members to read, 3 typing.expiry in milliseconds, 4… users
+-- KEYS     1 members:{CONVERSATION}, 2 typing:{CONVERSATION}, 3 typing:{CONVERSATION}: without a user,
+--          4 here:{CONVERSATION}, 5 here:{CONVERSATION}:since (both absent: not who is here)
+-- ARGV     1 1 to read the typists, 2 the most members to read, 3 typing.expiry in milliseconds,
+--          with KEYS[4] the most users who are here, then users
 -- Reply    { TIME; managed, 0 or 1; for each user whether it is a member, 0 or 1;
 --          for each typist USER DEVICE, the expiry, the user's name or null, and the kind or null; the fields and values of
---          members, only some if there are more than ARGV[2]; the number of members }
+--          members, only some if there are more than ARGV[2]; the number of members;
+--          if asked, the number of users who are here, and of each of the first, the longest here first, the user, since when,
+--          and the lines or null }
 
 local BATCH = 1000 -- Lua passes no more than some thousand arguments
 
@@ -27,7 +31,7 @@ local function names_of_members(...) return redis.pcall('HMGET', KEYS[1], ...) e
 local function strings(...) return redis.call('MGET', ...) end
 
 local function are_members()
-  local reply = read_each(ARGV, 4, names_of_members)
+  local reply = read_each(ARGV, KEYS[4] and 5 or 4, names_of_members)
   for i, name in ipairs(reply) do reply[i] = name and 1 or 0 end
   return reply
 end
@@ -65,9 +69,24 @@ local function members(most)
   return fields
 end
 
+-- Of a foreign key, nobody is here.
+local function here()
+  if not KEYS[4] then return nil end
+  local users, reply = {}, { redis.pcall('HLEN', KEYS[4]) }
+  local first = redis.pcall('ZRANGE', KEYS[5], 0, ARGV[4] - 1, 'WITHSCORES')
+  if type(reply[1]) ~= 'number' or first.err then return { 0 } end
+  for i = 1, #first, 2 do users[#users + 1] = first[i] end
+  for i, lines in ipairs(read_each(users, 1, function(...) return redis.call('HMGET', KEYS[4], ...) end)) do
+    local n = 3 * i
+    reply[n - 1], reply[n], reply[n + 1] = users[i], whole(not_ahead(tonumber(first[2 * i]))), lines
+  end
+  return reply
+end
+
 return {
   now, managed and 1 or 0, are_members(),
   ARGV[1] == '1' and typists() or {},
   members(tonumber(ARGV[2])),
   managed and member_count(KEYS[1]) or 0,
+  here(),
 }

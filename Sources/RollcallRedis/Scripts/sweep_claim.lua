@@ -1,8 +1,8 @@
--- Claims the next batch of a dead incarnation's sessions. A single sweeper at a time saves work, but is not required.
+-- Claims the next batch of what a dead incarnation holds. A single sweeper at a time saves work, but is not required.
 --
--- KEYS     1 worker:{INCARNATION}:sweeper, 2 worker:{INCARNATION}:sessions
--- ARGV     1 the claiming incarnation, 2 the duration of the claim in milliseconds, 3 the most sessions to return
--- Reply    null if another sweeper holds the claim, otherwise session names; empty if none are left
+-- KEYS     1 worker:{INCARNATION}:sweeper, 2 worker:{INCARNATION}:sessions, 3 worker:{INCARNATION}:here
+-- ARGV     1 the claiming incarnation, 2 the duration of the claim in milliseconds, 3 the most of each list to return
+-- Reply    null if another sweeper holds the claim, otherwise items of both lists; empty if none are left
 
 -- This write changes nothing and is allowed at maxmemory. Redis then allows all further writes of the script.
 redis.call('SREM', KEYS[2], '')
@@ -16,4 +16,6 @@ if type(claim) == 'string' then
   if holder ~= ARGV[1] and holds then return false end
 end
 redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. whole(now), 'PX', ARGV[2])
-return redis.call('SRANDMEMBER', KEYS[2], ARGV[3])
+local items = redis.call('SRANDMEMBER', KEYS[2], ARGV[3])
+for _, entry in ipairs(redis.pcall('SRANDMEMBER', KEYS[3], ARGV[3])) do items[#items + 1] = entry end
+return items

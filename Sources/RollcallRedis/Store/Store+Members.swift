@@ -50,7 +50,7 @@ extension Store {
         fields.isEmpty ? nil : RoomSnapshot.members(fields)
     }
 
-    /// Replaces the members and makes the conversation managed. The typing of all other users ends.
+    /// Replaces the members and makes the conversation managed. All other users no longer type or are here.
     public func setMembers(
         _ members: [UserID: String], of conversation: ConversationID, reply: @escaping Reply<Void>
     ) {
@@ -70,11 +70,11 @@ extension Store {
         ) { _ in () }
     }
 
-    /// Removes a member, whose typing ends. Does nothing if the conversation is not managed.
+    /// Removes a member, who no longer types or is here. Does nothing if the conversation is not managed.
     public func removeMember(_ user: UserID, of conversation: ConversationID, reply: @escaping Reply<Void>) {
         call(
             .memberRemove,
-            keys: [names.typing(conversation, user), names.typing(conversation), names.members(conversation)],
+            keys: [names.typing(conversation, user)] + conversationKeys(conversation).dropFirst(),
             arguments: [.string(user.text)],
             reply: reply
         ) { _ in () }
@@ -86,7 +86,10 @@ extension Store {
     }
 
     private func conversationKeys(_ conversation: ConversationID) -> [String] {
-        [names.typingOfUsers(in: conversation), names.typing(conversation), names.members(conversation)]
+        [
+            names.typingOfUsers(in: conversation), names.typing(conversation), names.members(conversation),
+            names.here(conversation), names.hereSince(conversation),
+        ]
     }
 }
 

@@ -1,4 +1,4 @@
-// The sessions that an incarnation holds, and their sweep after the incarnation is dead.
+// What an incarnation holds, its sessions and their entries, and the sweep after the incarnation is dead.
 
 public import RollcallProtocol
 
@@ -16,6 +16,28 @@ extension Store {
         ) { $0.integer.map { $0 == 1 } }
     }
 
+    /// Adds an entry to the incarnation's list, before it is written.
+    ///
+    /// - Parameter reply: `false` if the call came later than `until` and the entry was not listed.
+    public func record(
+        _ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>
+    ) {
+        call(
+            .sessionsRecord, keys: [names.entries(incarnation)],
+            arguments: [.time(until), .string(entry.memberText)], reply: reply
+        ) { $0.integer.map { $0 == 1 } }
+    }
+
+    /// Removes these entries from the list, after their lines were removed.
+    public func unrecord(
+        _ entries: [EntryName], of incarnation: Incarnation, reply: @escaping Reply<Void> = { _ in }
+    ) {
+        let list = RedisCommand.Argument.string(names.entries(incarnation))
+        commands.send(RedisCommand("SREM", arguments: [list] + entries.map { .string($0.memberText) })) {
+            reply($0.map { _ in })
+        }
+    }
+
     /// Removes these sessions from the list, after their devices were removed.
     public func unrecord(
         _ sessions: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<Void> = { _ in }
@@ -24,17 +46,17 @@ extension Store {
         commands.send(RedisCommand("SREM", arguments: [list] + sessions.map(\.member))) { reply($0.map { _ in }) }
     }
 
-    /// Claims the sweep of a dead incarnation, or renews the claimant's own claim, and reads at most `limit` of its
-    /// sessions: none if none are left, `nil` if another worker runs the sweep.
+    /// Claims the sweep of a dead incarnation, or renews the claimant's own claim, and reads at most `limit` items of each of
+    /// its lists: none if none are left, `nil` if another worker runs the sweep.
     public func claimSweep(
-        of dead: Incarnation, by claimant: Incarnation, limit: Int, reply: @escaping Reply<[SessionName]?>
+        of dead: Incarnation, by claimant: Incarnation, limit: Int, reply: @escaping Reply<[ListItem]?>
     ) {
         call(
-            .sweepClaim, keys: [names.sweeper(dead), names.sessions(dead)],
+            .sweepClaim, keys: [names.sweeper(dead), names.sessions(dead), names.entries(dead)],
             arguments: [.string(claimant.name.string), .milliseconds(.seconds(1)), .integer(Int64(limit))],
             reply: reply
         ) { value in
-            value.isNull ? .some(nil) : value.array?.compactMap { $0.text.flatMap(SessionName.init(member:)) }
+            value.isNull ? .some(nil) : value.array?.compactMap { $0.text.flatMap(ListItem.init(member:)) }
         }
     }
 
@@ -58,42 +80,80 @@ extension Store {
         ) { $0.array?.first?.text.flatMap(SweepOutcome.init(word:)) }
     }
 
-    /// Takes a batch of a dead incarnation's devices offline, and then removes the sessions from its list. Sweeping a
-    /// device twice does no harm, and one that was not swept stays on the list.
+    /// Removes a line of a dead incarnation if it is still that incarnation's.
+    ///
+    /// - Parameter until: the sweeper's own write deadline.
+    public func sweep(
+        _ entry: EntryName, of dead: Incarnation, until: Timestamp, reply: @escaping Reply<SweepOutcome>
+    ) {
+        let write = HereWrite(entry: entry, content: nil, incarnation: dead, sequence: 0, until: until)
+        here(write, state: "dead") { result in
+            reply(
+                result.map {
+                    switch $0.outcome {
+                    case .gone, .here: .swept
+                    case .late, .notAMember: .kept
+                    case .expired: .expired
+                    }
+                }.orForeign(.kept))
+        }
+    }
+
+    /// Removes a batch of what a dead incarnation holds, and then the items from its lists. Removing something twice does no
+    /// harm, and what was not removed stays on its list.
     ///
     /// - Parameter reply: how many devices went offline; the others belong to other sessions by now. `nil` if the call
-    ///   came later than `until`, or if the incarnation is not dead, because Redis went back to an older state. Some
-    ///   devices may then be left, and all sessions stay on the list.
+    ///   came later than `until`, or if the incarnation is not dead, because Redis went back to an older state. Something
+    ///   may then be left, and all items stay on their lists.
     public func sweep(
-        _ sessions: [SessionName], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Int?>
+        _ items: [ListItem], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Int?>
     ) {
         standing(of: dead) { result in
             switch result {
             case .success(let standing):
-                self.sweep(sessions, of: dead, standing, until: until, reply: reply)
+                self.sweep(items, of: dead, standing, until: until, reply: reply)
             case .failure(let error): reply(.failure(error))
             }
         }
     }
 
     private func sweep(
-        _ sessions: [SessionName], of dead: Incarnation, _ standing: WorkerStanding, until: Timestamp,
+        _ items: [ListItem], of dead: Incarnation, _ standing: WorkerStanding, until: Timestamp,
         reply: @escaping Reply<Int?>
     ) {
         guard standing.isDead else { return reply(.success(nil)) }
-        let gathering = Gathering<SweepOutcome>(sessions.count) { result in
+        let gathering = Gathering<SweepOutcome>(items.count) { result in
             switch result {
             case .success(let outcomes) where outcomes.contains(.expired): reply(.success(nil))
             case .success(let outcomes):
-                let gone = outcomes.count { $0 == .swept }
-                self.unrecord(sessions, of: dead) { reply($0.map { gone }) }
+                let gone = zip(items, outcomes).count { $0.isSession && $1 == .swept }
+                self.unrecord(items, of: dead) { reply($0.map { gone }) }
             case .failure(let error): reply(.failure(error))
             }
         }
-        for (index, session) in sessions.enumerated() {
-            sweep(session, of: dead, lastBeat: standing.beat, until: until, reply: gathering.part(index))
+        for (index, item) in items.enumerated() {
+            switch item {
+            case .session(let session):
+                sweep(session, of: dead, lastBeat: standing.beat, until: until, reply: gathering.part(index))
+            case .entry(let entry): sweep(entry, of: dead, until: until, reply: gathering.part(index))
+            }
         }
     }
+
+    private func unrecord(_ items: [ListItem], of dead: Incarnation, reply: @escaping Reply<Void>) {
+        let sessions = items.filter(\.isSession)
+        let lists = [(names.sessions(dead), sessions), (names.entries(dead), items.filter { !$0.isSession })]
+            .filter { !$1.isEmpty }
+        let gathering = Gathering<RedisValue>(lists.count) { reply($0.map { _ in }) }
+        for (index, (list, items)) in lists.enumerated() {
+            let members = items.map { RedisCommand.Argument.string($0.memberText) }
+            commands.send(RedisCommand("SREM", arguments: [.string(list)] + members), reply: gathering.part(index))
+        }
+    }
+}
+
+extension ListItem {
+    fileprivate var isSession: Bool { if case .session = self { true } else { false } }
 }
 
 extension SessionName {

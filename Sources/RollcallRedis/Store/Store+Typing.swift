@@ -50,17 +50,20 @@ extension Store {
     /// - Parameters:
     ///   - users: those whose membership is read.
     ///   - mostMembers: the most members to read. If there are more, the selection may differ each time.
+    ///   - mostHere: the most users to read who are here; 0 for none.
     public func room(
-        _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int,
+        _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int, mostHere: Int = 0,
         reply: @escaping Reply<RoomSnapshot>
     ) {
+        let withHere = mostHere > 0
         call(
             .room,
-            keys: [names.members(conversation), names.typing(conversation), names.typingOfUsers(in: conversation)],
+            keys: [names.members(conversation), names.typing(conversation), names.typingOfUsers(in: conversation)]
+                + (withHere ? [names.here(conversation), names.hereSince(conversation)] : []),
             arguments: [
                 withTyping ? 1 : 0, .integer(Int64(mostMembers)), .milliseconds(settings.typingExpiry),
-            ] + users.map { .string($0.text) }, reply: reply
-        ) { RoomSnapshot($0, users: users, mostMembers: mostMembers) }
+            ] + (withHere ? [.integer(Int64(mostHere))] : []) + users.map { .string($0.text) }, reply: reply
+        ) { RoomSnapshot($0, of: conversation, users: users, mostMembers: mostMembers, withHere: withHere) }
     }
 
     private func typingKeys(_ signal: TypingSignal) -> [String] {
@@ -79,18 +82,22 @@ extension RedisCommand.Argument {
 }
 
 extension RoomSnapshot {
-    fileprivate init?(_ value: RedisValue, users: [UserID], mostMembers: Int) {
-        guard let parts = value.array, parts.count == 6, let time = parts[0].time,
+    fileprivate init?(
+        _ value: RedisValue, of conversation: ConversationID, users: [UserID], mostMembers: Int, withHere: Bool
+    ) {
+        guard let parts = value.array, parts.count == (withHere ? 7 : 6), let time = parts[0].time,
             let managed = parts[1].integer, let answers = parts[2].array, answers.count == users.count,
             let typing = parts[3].array, let fields = parts[4].array, let count = parts[5].integer
         else { return nil }
+        let here = withHere ? HereSnapshot(parts[6], in: conversation) : nil
+        guard (here != nil) == withHere else { return nil }
         let admitted = Set(zip(users, answers).lazy.filter { $1.integer == 1 }.map(\.0))
         let members = mostMembers > 0 && managed == 1 ? Self.members(fields) : nil
         // If all members were read, fields that cannot be user names are not counted either.
         let areAll = fields.count / 2 > count
         self.init(
             time: time, isManaged: managed == 1, admitted: admitted, typists: Self.typists(typing), members: members,
-            memberCount: areAll ? members?.count ?? 0 : Int(count))
+            memberCount: areAll ? members?.count ?? 0 : Int(count), here: here)
     }
 
     private static func typists(_ words: [RedisValue]) -> [Entry] {

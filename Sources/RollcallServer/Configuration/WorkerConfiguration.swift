@@ -16,6 +16,7 @@ public struct WorkerConfiguration: Sendable {
     public var auth = Auth()
     public var presence = Presence()
     public var typing = Typing()
+    public var here = Here()
     public var conversations = Conversations()
     public var events = Events()
     public var limits = Limits()
@@ -172,6 +173,11 @@ public struct WorkerConfiguration: Sendable {
         public var names = 10
     }
 
+    public struct Here: Sendable {
+        /// How many of the users who have a conversation open a message names.
+        public var names = 50
+    }
+
     public struct Conversations: Sendable {
         public enum Default: String, Sendable, CaseIterable {
             /// Every authenticated user may join.
@@ -219,6 +225,10 @@ public struct WorkerConfiguration: Sendable {
         public var watchedUsers = 2000
         /// Conversations that one session may join.
         public var joinedConversations = 500
+        /// Conversations that one session may have open.
+        public var enteredConversations = 10
+        /// The most bytes that it may show in each.
+        public var hereData = 512
         public var messageBytes = 65_536
         /// Messages per second from one session, on average.
         public var messageRate = 50

@@ -225,9 +225,9 @@ final class LeaseDriver {
         }
     }
 
-    /// Reads found devices of dead incarnations.
-    func met(_ devices: [DeadDevice]) {
-        coordinator.met(devices)
+    /// Reads found something of dead incarnations.
+    func met(_ items: [HeldItem]) {
+        coordinator.met(items)
     }
 
     /// Tells the other workers that this one is leaving.
@@ -278,7 +278,7 @@ final class LeaseDriver {
                 noted(news)
                 tell(news)
             case .claim(let dead, let incarnation): claim(dead, by: incarnation)
-            case .sweep(let sessions, let dead, let until): sweep(sessions, of: dead, until: until)
+            case .sweep(let items, let dead, let until): sweep(items, of: dead, until: until)
             case .forget(let dead):
                 tally.sweptIncarnations += 1
                 logger.info("swept a dead worker", metadata: ["incarnation": "\(dead)"])
@@ -384,8 +384,8 @@ final class LeaseDriver {
         }
     }
 
-    private func sweep(_ sessions: [SessionName], of dead: Incarnation, until: Timestamp) {
-        store.sweep(sessions, of: dead, until: until) { [self] result in
+    private func sweep(_ items: [ListItem], of dead: Incarnation, until: Timestamp) {
+        store.sweep(items, of: dead, until: until) { [self] result in
             let gone = (try? result.get()) ?? nil
             tally.sweptDevices += gone ?? 0
             carryOut(coordinator.sweepReplied(dead, isDone: gone != nil))

@@ -207,9 +207,9 @@ package final class Node: Sendable {
         lease.eventLoop.execute { lease.value.assertAnew(reason) }
     }
 
-    private func met(_ devices: [DeadDevice]) {
+    private func met(_ items: [HeldItem]) {
         guard let lease = lease.withLockedValue({ $0 }) else { return }
-        lease.eventLoop.execute { lease.value.met(devices) }
+        lease.eventLoop.execute { lease.value.met(items) }
     }
 
     func first<Value: Sendable>(_ body: @escaping @Sendable (ShardDriver) throws -> Value) async throws -> Value {

@@ -39,6 +39,7 @@ package struct NodeSettings: Sendable {
         shard.typing.throttle = configuration.typing.throttle
         shard.typing.coalesce = configuration.typing.coalesce
         shard.typing.names = configuration.typing.names
+        shard.hereNames = configuration.here.names
         shard.presenceCoalesce = configuration.presence.coalesce
         shard.grace = configuration.presence.grace
         shard.hello = configuration.limits.hello
@@ -48,7 +49,9 @@ package struct NodeSettings: Sendable {
             watchedUsers: configuration.limits.watchedUsers,
             joinedConversations: configuration.limits.joinedConversations,
             messageBytes: configuration.limits.messageBytes, messageRate: configuration.limits.messageRate,
-            messageBurst: configuration.limits.messageBurst)
+            messageBurst: configuration.limits.messageBurst,
+            enteredConversations: configuration.limits.enteredConversations,
+            hereData: configuration.limits.hereData)
         sessionsPerUser = configuration.limits.sessionsPerUser
         shard.bounds.devicesPerUser = sessionsPerUser
         worker = configuration.worker.id

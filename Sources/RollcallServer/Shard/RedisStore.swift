@@ -33,6 +33,20 @@ final class RedisStore: PresenceStore {
         store.unrecord([name], of: incarnation) { [self] in answered($0, reply) }
     }
 
+    func list(
+        _ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
+    ) {
+        store.record(entry, of: incarnation, until: until) { [self] in answered($0, reply) }
+    }
+
+    func unlist(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
+        store.unrecord([entry], of: incarnation) { [self] in answered($0, reply) }
+    }
+
+    func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>) {
+        store.write(write) { [self] in answered($0, reply) }
+    }
+
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) {
         store.write(write) { [self] in answered($0, reply) }
     }
@@ -55,7 +69,8 @@ final class RedisStore: PresenceStore {
 
     func room(_ read: RoomRead, reply: @escaping StoreReply<RoomSnapshot>) {
         store.room(
-            read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers
+            read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers,
+            mostHere: read.mostHere
         ) { [self] in answered($0, reply) }
     }
 

@@ -26,7 +26,7 @@ package final class ShardDriver {
     /// Called when the worker must write all its data again, under a new incarnation.
     var onAssertAnew: ((AssertionReason) -> Void)?
     /// Called when reads find devices of dead workers.
-    var onDeadMet: (([DeadDevice]) -> Void)?
+    var onDeadMet: (([HeldItem]) -> Void)?
     /// Called when a connection leads to another server than the worker's heartbeats, with which one.
     var onSplit: ((String) -> Void)?
     var split: SplitCheck?
@@ -131,7 +131,7 @@ extension ShardDriver: Host {
 
     package func assertAnew(_ reason: AssertionReason) { onAssertAnew?(reason) }
 
-    package func sweep(_ devices: [DeadDevice]) { onDeadMet?(devices) }
+    package func sweep(_ items: [HeldItem]) { onDeadMet?(items) }
 
     package func mended(_ records: Int) {
         logger.warning("an audit repaired records", metadata: ["count": "\(records)"])

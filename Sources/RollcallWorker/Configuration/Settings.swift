@@ -104,6 +104,7 @@ extension WorkerConfiguration {
         .duration("typing.throttle", \.typing.throttle, in: .zero...(.seconds(7))),
         .duration("typing.coalesce", \.typing.coalesce, in: .zero...(.seconds(2))),
         .number("typing.names", \.typing.names, in: 0...100),
+        .number("here.names", \.here.names, in: 1...500),
         .optionalChoice("conversations.default", \.conversations.default),
     ]
 
@@ -124,6 +125,8 @@ extension WorkerConfiguration {
         .number("limits.sessions_per_user", \.limits.sessionsPerUser, in: 1...1000),
         .number("limits.watched_users", \.limits.watchedUsers, in: 1...100_000),
         .number("limits.joined_conversations", \.limits.joinedConversations, in: 1...100_000),
+        .number("limits.entered_conversations", \.limits.enteredConversations, in: 1...1000),
+        .number("limits.here_data", \.limits.hereData, in: 0...4096),
         .number("limits.message_bytes", \.limits.messageBytes, in: 1024...16_777_216),
         .number("limits.message_rate", \.limits.messageRate, in: 1...100_000),
         .number("limits.message_burst", \.limits.messageBurst, in: 1...1_000_000),

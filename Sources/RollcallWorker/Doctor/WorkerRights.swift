@@ -148,16 +148,17 @@ struct WorkerRights: Sendable {
     private func keys(_ names: KeyNames) -> [String] {
         [
             names.typing(Self.conversation), names.typing(Self.conversation, Self.user),
-            names.presence(Self.user), names.members(Self.conversation), names.workers,
-            names.worker(Self.incarnation),
-            names.sessions(Self.incarnation), names.sweeper(Self.incarnation), names.revoked(Self.user),
+            names.presence(Self.user), names.members(Self.conversation), names.here(Self.conversation),
+            names.hereSince(Self.conversation), names.workers, names.worker(Self.incarnation),
+            names.sessions(Self.incarnation), names.entries(Self.incarnation), names.sweeper(Self.incarnation),
+            names.revoked(Self.user),
         ] + (isOfCluster ? [] : [names.events, names.eventsState])
     }
 
     private func channels(_ names: KeyNames) -> [String] {
         [
             Topic.typing(Self.conversation), .presence(Self.user), .members(Self.conversation),
-            .worker(Self.incarnation),
+            .here(Self.conversation), .worker(Self.incarnation),
         ].map(names.channel)
     }
 

@@ -56,7 +56,7 @@ extension FuzzedShard: RollcallCore.Host {
     func endTickSoon() {}
     func wake(at _: Instant) {}
     func assertAnew(_: AssertionReason) {}
-    func sweep(_: [DeadDevice]) {}
+    func sweep(_: [HeldItem]) {}
     func received(_: WorkerNotice) {}
 }
 

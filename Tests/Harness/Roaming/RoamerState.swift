@@ -97,12 +97,12 @@ final class RoamerState {
         case .state(let state): self.state = state
         case .watch(let users): watched += users
         case .unwatch(let users): watched.removeAll { users.contains($0) }
-        case .join(let conversation, let presence):
+        case .join(let conversation, let presence, _):
             joined.removeAll { $0.conversation == conversation }
             joined.append((conversation, presence))
         case .leave(let conversation): joined.removeAll { $0.conversation == conversation }
         case .goodbye: manner = .staysAway
-        case .hello, .token, .get, .typing, .ping: break
+        case .hello, .token, .get, .enter, .exit, .typing, .ping: break
         }
         guard isWelcomed else {
             answer?.fail(Roamer.NoAnswer())
@@ -136,7 +136,7 @@ final class RoamerState {
         case .goodbye(let goodbye):
             diary.note(.goodbye(goodbye))
             farewell = goodbye
-        case .members, .pong: break
+        case .members, .here, .pong: break
         }
     }
 
@@ -210,10 +210,11 @@ extension Note.Event {
     /// The event to record when this message, sent now, is acknowledged; `nil` if none.
     fileprivate init?(acknowledging message: ClientMessage) {
         switch message {
-        case .join(let conversation, _): self = .joined(conversation, asked: .now)
+        case .join(let conversation, _, _): self = .joined(conversation, asked: .now)
         case .typing(let conversation, true, _): self = .signalled(conversation, asked: .now)
         case .token: self = .refreshed
-        case .hello, .state, .watch, .unwatch, .get, .leave, .typing, .ping, .goodbye: return nil
+        case .hello, .state, .watch, .unwatch, .get, .leave, .enter, .exit, .typing, .ping, .goodbye:
+            return nil
         }
     }
 }

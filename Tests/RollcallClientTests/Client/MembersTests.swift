@@ -11,7 +11,7 @@ import Testing
     /// each.
     private static func world() -> TestWorld {
         TestWorld { request, connection in
-            if case .join("c42", presence: true) = request.message {
+            if case .join("c42", presence: true, _) = request.message {
                 connection.send(.members("alice", "bob", "carol"))
                 connection.send(.presence([.of("alice", .online), .of("bob", .away)]))
                 connection.send(.presence([.of("carol", .online)]))
@@ -71,7 +71,7 @@ import Testing
         let limits = ServerMessage.Limits(
             watchedUsers: 2, joinedConversations: 9, messageBytes: 65_536, messageRate: 500, messageBurst: 500)
         let world = TestWorld { request, connection in
-            if case .join("c42", presence: true) = request.message {
+            if case .join("c42", presence: true, _) = request.message {
                 connection.send(.members("bob", "carol"))
                 connection.send(.presence([.of("bob", .online), .of("carol", .online)]))
             }

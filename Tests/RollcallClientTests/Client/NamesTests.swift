@@ -13,7 +13,7 @@ import Testing
 
     /// Each conversation has 300 members, who are all offline.
     private let world = TestWorld { request, connection in
-        if case .join(let conversation, presence: true) = request.message {
+        if case .join(let conversation, presence: true, _) = request.message {
             let users = (0..<300).map { try! UserID("\(conversation)-\($0)") }
             connection.send(
                 .members(.init(conversation: conversation, users: users.map { .init(user: $0) }, count: 300)))

@@ -169,7 +169,7 @@ import Testing
     @Test("a user who is removed or was never admitted sees no typing, and the reason")
     func refused() async throws {
         let world = TestWorld { request, connection in
-            if case .join("closed", _) = request.message {
+            if case .join("closed", _, _) = request.message {
                 connection.send(.error(MessageError(code: .notAMember, id: request.id, message: "members only")))
             } else {
                 connection.behave(request)
@@ -432,13 +432,13 @@ private struct LeftAtTheWorker {
         case .unwatch(let users):
             idle += users.count { !watched.contains($0) }
             watched.subtract(users)
-        case .join(let conversation, _): joined.insert(conversation)
+        case .join(let conversation, _, _): joined.insert(conversation)
         case .leave(let conversation):
             if joined.remove(conversation) == nil { idle += 1 }
             typing.remove(conversation)
         case .typing(let conversation, true, _): typing.insert(conversation)
         case .typing(let conversation, false, _): typing.remove(conversation)
-        case .hello, .token, .state, .get, .ping, .goodbye: break
+        case .hello, .token, .state, .get, .enter, .exit, .ping, .goodbye: break
         }
     }
 }

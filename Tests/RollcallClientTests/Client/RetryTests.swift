@@ -72,7 +72,7 @@ import Testing
     func notAMember() async throws {
         let isMember = NIOLockedValueBox(false)
         let world = TestWorld { request, connection in
-            guard case .join(let conversation, let presence) = request.message else {
+            guard case .join(let conversation, let presence, _) = request.message else {
                 return connection.behave(request)
             }
             guard isMember.withLockedValue({ $0 }) else {
@@ -251,7 +251,7 @@ import Testing
                     guard $0.users.union(users).count <= 40 else { return false }
                     $0.users.formUnion(users)
                 case .unwatch(let users): $0.users.subtract(users)
-                case .join(let conversation, _):
+                case .join(let conversation, _, _):
                     guard $0.rooms.union([conversation]).count <= 3 else { return false }
                     $0.rooms.insert(conversation)
                 case .leave(let conversation): $0.rooms.remove(conversation)

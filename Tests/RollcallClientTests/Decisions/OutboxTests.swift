@@ -280,7 +280,7 @@ import Testing
                 switch request.message {
                 case .watch(let users): watched.formUnion(users)
                 case .unwatch(let users): watched.subtract(users)
-                case .join(let conversation, let presence): joined[conversation] = presence
+                case .join(let conversation, let presence, _): joined[conversation] = presence
                 case .leave(let conversation): joined[conversation] = nil
                 default: break
                 }

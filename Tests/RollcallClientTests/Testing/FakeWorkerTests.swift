@@ -140,7 +140,7 @@ private final class ChatHeader {
         await worker.person("bob", name: "Bob").types(in: "elsewhere")
         #expect(header.text == "")
         let joined = await worker.heard().compactMap {
-            if case .join(let conversation, _) = $0 { conversation } else { nil }
+            if case .join(let conversation, _, _) = $0 { conversation } else { nil }
         }
         #expect(joined == ["c42"])
     }

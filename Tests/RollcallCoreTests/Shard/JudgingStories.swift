@@ -17,7 +17,7 @@ import Testing
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()
         #expect(stage.heard(by: bob).statuses == ["alice offline", "alice offline"])
-        #expect(Set(stage.swept.map(\.name)) == [session("alice", "tv", "x")], "and it is swept")
+        #expect(Set(stage.swept.map(\.item)) == [.session(session("alice", "tv", "x"))], "and it is swept")
     }
 
     @Test("a device of a worker that started after the last heartbeat counts")
@@ -51,7 +51,7 @@ import Testing
         stage.settle()
         let heard = stage.heard(by: bob)
         #expect(heard.statuses == ["alice offline"])
-        _ = stage.redis.sweep([session("alice", "tv", "x")], of: w2, until: stage.redis.time)
+        _ = stage.redis.sweep([.session(session("alice", "tv", "x"))], of: w2, until: stage.redis.time)
         #expect(stage.redis.record(of: "alice").lastSeen == heard.lastSeen)
         stage.settle()
         #expect(stage.heard(by: bob).statuses.isEmpty)

@@ -21,7 +21,7 @@ private final class IdleHost: Host {
     func endTickSoon() { ticks += 1 }
     func wake(at instant: Instant) { wakes.append(instant) }
     func assertAnew(_: AssertionReason) {}
-    func sweep(_: [DeadDevice]) {}
+    func sweep(_: [HeldItem]) {}
     func received(_: WorkerNotice) {}
 
     func enter(_ user: UserID) {

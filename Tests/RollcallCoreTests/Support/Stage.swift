@@ -40,7 +40,7 @@ final class Stage {
     /// Why everything was to be said under a new incarnation, each time.
     private(set) var assertionsAsked: [AssertionReason] = []
     /// Devices of dead workers that reads met.
-    private(set) var swept: [DeadDevice] = []
+    private(set) var swept: [HeldItem] = []
     /// What the shard has asked of Redis so far.
     private(set) var redisCost = (lookups: 0, reads: 0, membersRead: 0, writes: 0, subscriptions: 0)
     /// Tokens that were to be looked at.
@@ -285,7 +285,7 @@ final class Stage {
         switch heard {
         case .notice(_, let addressee):
             if addressee == incarnation { event(heard.news) }
-        case .typing, .presence, .members:
+        case .typing, .presence, .members, .here:
             if confirmed.contains(heard.topic) { event(heard.news) }
         }
     }
@@ -322,9 +322,9 @@ final class Stage {
         case .room(let read):
             redisCost.reads += 1
             if read.mostMembers > 0 { redisCost.membersRead += 1 }
-        case .write: redisCost.writes += 1
+        case .write, .writeHere: redisCost.writes += 1
         case .signalTyping(let signal): signals.append(signal)
-        case .list, .unlist, .announceReplaced, .stopTyping, .audit: break
+        case .list, .unlist, .listEntry, .unlistEntry, .announceReplaced, .stopTyping, .audit: break
         }
     }
 
@@ -365,7 +365,7 @@ extension Stage: Host {
 
     func received(_: WorkerNotice) {}
     func assertAnew(_ reason: AssertionReason) { assertionsAsked.append(reason) }
-    func sweep(_ devices: [DeadDevice]) { swept += devices }
+    func sweep(_ items: [HeldItem]) { swept += items }
 }
 
 /// A client of a stage.
@@ -457,7 +457,7 @@ extension [ServerMessage] {
             case .ack(let id): id
             case .error(let error): error.id
             case .presence(_, let id): id
-            case .welcome, .typing, .members, .removed, .pong, .goodbye: nil
+            case .welcome, .typing, .members, .here, .removed, .pong, .goodbye: nil
             }
         }
     }

@@ -40,7 +40,7 @@ final class Workers {
         func endTickSoon() {}
         func wake(at _: Instant) {}
         func assertAnew(_: AssertionReason) {}
-        func sweep(_: [DeadDevice]) {}
+        func sweep(_: [HeldItem]) {}
         func received(_: WorkerNotice) {}
     }
 
@@ -199,7 +199,7 @@ final class Workers {
                 if worker.incarnation == addressee { worker.heard.append(published.news) }
             case .presence:
                 if worker.topics.contains(published.topic) { worker.heard.append(published.news) }
-            case .typing, .members:
+            case .typing, .members, .here:
                 break
             }
         }

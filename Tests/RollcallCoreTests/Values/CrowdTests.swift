@@ -36,7 +36,7 @@ import Testing
         let all = keys(3)
         var joins = PendingJoins()
         for (key, user) in zip(all, ["bob", "alice", "bob"] as [UserID]) {
-            joins.insert(PendingJoins.Join(session: key, user: user, withPresence: false))
+            joins.insert(PendingJoins.Join(session: key, user: user, withPresence: false, withHere: false))
         }
         joins.remove(all[1])
         joins.readAgain(all[0])
@@ -55,7 +55,7 @@ import Testing
     func members() {
         let key = keys(1)[0]
         var joins = PendingJoins()
-        joins.insert(PendingJoins.Join(session: key, user: "bob", withPresence: false))
+        joins.insert(PendingJoins.Join(session: key, user: "bob", withPresence: false, withHere: false))
         #expect(!joins.wantsMembers)
         joins.change(key) { $0.withPresence = true }
         #expect(joins.wantsMembers)

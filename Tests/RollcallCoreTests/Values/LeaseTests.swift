@@ -135,19 +135,20 @@ import Testing
         var sweeper = Sweeper()
         #expect(sweeper.begin(passed: [w2]) == [.claim(w2)])
         #expect(sweeper.begin(passed: [w2]).isEmpty)
-        #expect(sweeper.claimed(w2, sessions: [session("alice")]) == .sweep([session("alice")], of: w2))
+        #expect(
+            sweeper.claimed(w2, items: [.session(session("alice"))]) == .sweep([.session(session("alice"))], of: w2))
         #expect(sweeper.swept(w2) == .claim(w2))
-        #expect(sweeper.claimed(w2, sessions: []) == .forget(w2))
+        #expect(sweeper.claimed(w2, items: []) == .forget(w2))
         sweeper.ended(w2)
         #expect(sweeper.begin(passed: [w2]) == [.claim(w2)])
-        #expect(sweeper.claimed(w2, sessions: nil) == nil, "another sweeps it")
+        #expect(sweeper.claimed(w2, items: nil) == nil, "another sweeps it")
         #expect(sweeper.begin(passed: [w2]) == [.claim(w2)])
     }
 
     @Test("devices of dead workers that reads found are swept as well, in batches, but not twice")
     func met() {
         var sweeper = Sweeper()
-        let many = (0..<150).map { DeadDevice(name: session("alice", "phone", "s\($0)"), incarnation: w2) }
+        let many = (0..<150).map { HeldItem(.session(session("alice", "phone", "s\($0)")), of: w2) }
         sweeper.met(many)
         sweeper.met(many)
         guard case .sweep(let batch, w2)? = sweeper.begin(passed: []).first else {
@@ -155,12 +156,12 @@ import Testing
         }
         #expect(batch.count == Sweeper.batch)
         guard case .sweep(let rest, w2)? = sweeper.swept(w2) else { return #expect(Bool(false), "no rest") }
-        #expect(Set(batch + rest) == Set(many.map(\.name)))
+        #expect(Set(batch + rest) == Set(many.map(\.item)))
         #expect(sweeper.swept(w2) == nil)
         sweeper.met([many[0]])
         #expect(sweeper.begin(passed: [w2]) == [.claim(w2)])
-        #expect(sweeper.claimed(w2, sessions: [many[0].name]) == .sweep([many[0].name], of: w2))
-        _ = sweeper.claimed(w2, sessions: [])
+        #expect(sweeper.claimed(w2, items: [many[0].item]) == .sweep([many[0].item], of: w2))
+        _ = sweeper.claimed(w2, items: [])
         sweeper.ended(w2)
         #expect(sweeper.begin(passed: []).isEmpty, "its list named it")
     }

@@ -28,7 +28,7 @@ import Testing
         room.joined(key)
         #expect(!room.isDeserted)
         room.left(key)
-        room.pendingJoins.insert(PendingJoins.Join(session: key, user: "alice", withPresence: false))
+        room.pendingJoins.insert(PendingJoins.Join(session: key, user: "alice", withPresence: false, withHere: false))
         #expect(!room.isDeserted)
     }
 

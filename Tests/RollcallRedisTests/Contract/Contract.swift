@@ -110,8 +110,24 @@ extension Contract {
         }
     }
 
+    func record(_ entry: EntryName, of incarnation: Incarnation, until: Timestamp) async throws -> Bool {
+        try await call("record \(entry) of \(incarnation) until \(until)") {
+            $0.record(entry, of: incarnation, until: until, reply: $1)
+        } twin: {
+            $0.record(entry, of: incarnation, until: until)
+        }
+    }
+
+    func unrecord(_ entries: [EntryName], of incarnation: Incarnation) async throws {
+        try await perform("unrecord \(entries) of \(incarnation)") {
+            $0.unrecord(entries, of: incarnation, reply: $1)
+        } twin: {
+            $0.unrecord(entries, of: incarnation)
+        }
+    }
+
     /// Redis picks at random; sorting makes the result comparable with the twin's.
-    func claimSweep(of dead: Incarnation, by claimant: Incarnation, limit: Int) async throws -> [SessionName]? {
+    func claimSweep(of dead: Incarnation, by claimant: Incarnation, limit: Int) async throws -> [ListItem]? {
         try await call("claim \(dead) by \(claimant)") { store, reply in
             store.claimSweep(of: dead, by: claimant, limit: limit) {
                 reply($0.map { $0?.sorted { $0.memberText < $1.memberText } })
@@ -131,11 +147,11 @@ extension Contract {
         }
     }
 
-    func sweep(_ names: [SessionName], of dead: Incarnation, until: Timestamp) async throws -> Bool {
-        try await call("sweep \(names) of \(dead) until \(until)") { store, reply in
-            store.sweep(names, of: dead, until: until) { reply($0.map { $0 != nil }) }
+    func sweep(_ items: [ListItem], of dead: Incarnation, until: Timestamp) async throws -> Bool {
+        try await call("sweep \(items) of \(dead) until \(until)") { store, reply in
+            store.sweep(items, of: dead, until: until) { reply($0.map { $0 != nil }) }
         } twin: {
-            $0.sweep(names, of: dead, until: until)
+            $0.sweep(items, of: dead, until: until)
         }
     }
 
@@ -201,13 +217,24 @@ extension Contract {
         }
     }
 
+    func write(_ write: HereWrite) async throws -> HereWritten {
+        try await call("\(write)") {
+            $0.write(write, reply: $1)
+        } twin: {
+            $0.write(write)
+        }
+    }
+
     func room(
-        _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int
+        _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int, mostHere: Int = 0
     ) async throws -> RoomSnapshot {
         try await call("room \(conversation)") {
-            $0.room(conversation, users: users, withTyping: withTyping, mostMembers: mostMembers, reply: $1)
+            $0.room(
+                conversation, users: users, withTyping: withTyping, mostMembers: mostMembers, mostHere: mostHere,
+                reply: $1)
         } twin: {
-            $0.room(conversation, users: users, withTyping: withTyping, mostMembers: mostMembers)
+            $0.room(
+                conversation, users: users, withTyping: withTyping, mostMembers: mostMembers, mostHere: mostHere)
         }
     }
 

@@ -70,7 +70,8 @@ private struct RandomCalls {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<30: try await decide(at: now, redis)
         case 30..<45: try await sweep(at: now, redis)
-        case 45..<70: try await type(at: now, redis)
+        case 45..<60: try await type(at: now, redis)
+        case 60..<70: try await enter(at: now, redis)
         case 70..<80: try await lease(redis)
         case 80..<88: try await changeMembers(redis)
         default: try await read(redis)
@@ -126,9 +127,14 @@ private struct RandomCalls {
         let beat = pick([nil, now.advanced(by: .milliseconds(-300)), now.advanced(by: .seconds(1))])
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<4: _ = try await redis.sweep(attempt.name, of: dead, lastBeat: beat, until: until)
-        case 4: _ = try await redis.sweep([attempt.name], of: dead, until: until)
+        case 4: _ = try await redis.sweep([.session(attempt.name)], of: dead, until: until)
         case 5: _ = try await redis.claimSweep(of: dead, by: pick(workers), limit: 100)
         case 6: try await redis.unrecord([attempt.name], of: dead)
+        case 7:
+            let entry = EntryName(session: attempt.name, conversation: pick(conversations))
+            if chance(30) { try await redis.unrecord([entry], of: dead) }
+            _ = try await redis.record(entry, of: dead, until: until)
+            if chance(50) { _ = try await redis.sweep([.entry(entry)], of: dead, until: until) }
         default: _ = try await redis.record([attempt.name, pick(attempts).name], of: dead, until: until)
         }
     }
@@ -144,7 +150,7 @@ private struct RandomCalls {
         default:
             _ = try await redis.room(
                 pick(conversations), users: pick([[], [bob], [alice, bob]]), withTyping: chance(70),
-                mostMembers: chance(70) ? 100 : 0)
+                mostMembers: chance(70) ? 100 : 0, mostHere: pick([0, 1, 100]))
         }
     }
 
@@ -175,6 +181,20 @@ private struct RandomCalls {
         var stop = chance(50) ? last : pick(signals)
         stop.expiry = stop.expiry.advanced(by: .milliseconds(pick([0, 0, 0, -1, 20_000])))
         _ = try await redis.stopTyping(stop)
+    }
+
+    private mutating func enter(at now: Timestamp, _ redis: some Contract) async throws {
+        let data = pick([nil, nil, "{}", #"{"section":[4,"a/b"]}"#])
+        let content = HereWrite.Content(
+            isIdle: chance(40), name: pick([nil, "Ada", "\"B/\""]), data: data.map(HereData.of))
+        _ = try await redis.write(
+            HereWrite(
+                entry: EntryName(session: pick(attempts).name, conversation: pick(conversations)),
+                content: chance(65) ? content : nil, incarnation: pick(workers),
+                sequence: Int64(Int.random(in: 1...6, using: &random)),
+                until: now.advanced(by: .milliseconds(pick([50_000, 50_000, 50_000, -1, 0, 63_000]))),
+                isOpen: chance(70), replaced: pick([nil, nil, pick(attempts).name.session]),
+                since: pick([nil, nil, now.advanced(by: .seconds(-3)), now.advanced(by: .seconds(3))])))
     }
 
     private mutating func changeMembers(_ redis: some Contract) async throws {

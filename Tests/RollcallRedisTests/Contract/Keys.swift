@@ -86,6 +86,11 @@ extension TwinRedis {
         for (conversation, members) in memberNames {
             keys[names.members(conversation)] = stored(.hash, members.map { "\($0)=\($1)" } + ["{managed}=1"])
         }
+        for (conversation, users) in here {
+            keys[names.here(conversation)] = stored(
+                .hash, users.map { "\($0)=" + $1.lines.map(\.text).joined(separator: "\n") })
+            keys[names.hereSince(conversation)] = stored(.zset, users.map { "\($0)=\($1.since.milliseconds)" })
+        }
         if !events.isEmpty {
             keys[names.events] = StoredKey(kind: .stream, content: events.map(\.text), expires: nil)
         }
@@ -101,6 +106,9 @@ extension TwinRedis {
         }
         for (incarnation, sessions) in sessions {
             keys[names.sessions(incarnation)] = stored(.set, sessions.map { "\($0.user) \($0.device) \($0.session)" })
+        }
+        for (incarnation, entries) in entries {
+            keys[names.entries(incarnation)] = stored(.set, entries.map(\.memberText))
         }
         for (dead, claim) in sweepers {
             keys[names.sweeper(dead)] = stored(.string, claim) { [$0.holder.name.string] }

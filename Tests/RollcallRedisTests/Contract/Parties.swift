@@ -114,7 +114,7 @@ private final class Overhearing: Sendable {
     static let mark = "mark"
     /// Everything that tests publish must be about one of these.
     private static let topics: [Topic] =
-        [.typing(lounge), .members(lounge), .typing(kitchen), .members(kitchen), .presence(alice), .presence(bob)]
+        [lounge, kitchen].flatMap { [.typing($0), .members($0), .here($0)] } + [.presence(alice), .presence(bob)]
         + [w1, w2, w3].map { .worker($0) }
 
     private let client: TestClient
@@ -162,6 +162,7 @@ extension Published {
         switch topic {
         case .typing(let conversation): self = .typing(try decoded(payload), in: conversation)
         case .members(let conversation): self = .members(try decoded(payload), of: conversation)
+        case .here(let conversation): self = .here(try decoded(payload), in: conversation)
         case .presence(let user):
             let (change, around) = (try decoded(payload) as PresenceChange, try decoded(payload) as Surroundings)
             guard change.presence.user == user, around.at == change.presence.updatedAt else {

@@ -166,6 +166,7 @@ extension LeaseSnapshot: Timed {}
 extension WorkerStanding: Timed {}
 extension DeviceWritten: Timed {}
 extension RoomSnapshot: Timed {}
+extension HereWritten: Timed {}
 
 extension Published {
     /// The script's `TIME`, if the message contains it.
@@ -173,6 +174,7 @@ extension Published {
         switch self {
         case .typing(let change, _): change.at
         case .presence(let change, _): change.presence.updatedAt
+        case .here(let change, _): change.at
         case .members, .notice: nil
         }
     }

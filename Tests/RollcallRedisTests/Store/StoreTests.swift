@@ -32,7 +32,7 @@ enum Deed: CaseIterable {
         case .write: try await store.write(Session("aa").says(.active, 1)).outcome == .written
         case .remove: try await store.write(Session("aa").says(nil, 2)).outcome == .written
         case .stop, .stopOneOfTwo: try await store.stop(alice, phone) == .stopped
-        case .claim: try await store.claim(limit: 5) == [Session("aa").name]
+        case .claim: try await store.claim(limit: 5) == [.session(Session("aa").name)]
         case .sweep: try await store.sweep(Session("aa").name, lastBeat: nil) == .swept
         case .forget: try await store.forget(w1)
         case .revoke: try await store.call { $0.revokeTokens(of: alice, reply: $1) } > Timestamp(milliseconds: 0)
@@ -118,7 +118,9 @@ enum Deed: CaseIterable {
         try await store.record([aa, bobs])
         let audit = try await store.call { $0.audit([self.aa, bobs], of: w1, reply: $1) }
         #expect(audit.map { $0.record?.session } == [nil, bobs.session])
-        #expect(try await store.call { $0.sweep([self.aa, bobs], of: w1, until: .never, reply: $1) } == 1)
+        #expect(
+            try await store.call { $0.sweep([.session(self.aa), .session(bobs)], of: w1, until: .never, reply: $1) }
+                == 1)
         #expect(try await store.claim(limit: 5) == [], "nothing keeps the dead from being forgotten")
         let snapshot = try await store.snapshot(of: [alice, bob])
         #expect(snapshot.records.map(\.user) == [alice, bob] && snapshot.records[1].devices[phone]?.state == nil)
@@ -161,7 +163,7 @@ enum Deed: CaseIterable {
 
         try await store.plant(later, user: bob)
         let (name, dead) = (Session("zz", user: bob).name, Incarnation(name: "w9.zzzz"))
-        #expect(try await store.call { $0.sweep([name], of: dead, until: .never, reply: $1) } == 1)
+        #expect(try await store.call { $0.sweep([.session(name)], of: dead, until: .never, reply: $1) } == 1)
         #expect(try await store.hash("presence:{bob}")["device:phone"]?.hasPrefix("gone w9.zzzz 2000-zz 3 ") == true)
         #expect(try await store.record(of: bob).lastSeen == nil, "the state said nothing of the user")
     }

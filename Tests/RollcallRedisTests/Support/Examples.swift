@@ -115,7 +115,7 @@ extension StoreUnderTest {
         try await call { $0.record(sessions, of: incarnation, until: until, reply: $1) }
     }
 
-    func claim(of dead: Incarnation = w1, by claimant: Incarnation = w2, limit: Int) async throws -> [SessionName]? {
+    func claim(of dead: Incarnation = w1, by claimant: Incarnation = w2, limit: Int) async throws -> [ListItem]? {
         try await call { $0.claimSweep(of: dead, by: claimant, limit: limit, reply: $1) }
     }
 
@@ -126,10 +126,12 @@ extension StoreUnderTest {
     }
 
     func room(
-        _ room: ConversationID = lounge, users: [UserID] = [alice], withTyping: Bool = true, mostMembers: Int = 0
+        _ room: ConversationID = lounge, users: [UserID] = [alice], withTyping: Bool = true, mostMembers: Int = 0,
+        mostHere: Int = 0
     ) async throws -> RoomSnapshot {
         try await call {
-            $0.room(room, users: users, withTyping: withTyping, mostMembers: mostMembers, reply: $1)
+            $0.room(
+                room, users: users, withTyping: withTyping, mostMembers: mostMembers, mostHere: mostHere, reply: $1)
         }
     }
 

@@ -102,7 +102,7 @@ struct ClusterTests {
         let end = Heartbeat.example(.end(after: .milliseconds(-5)), w1, lease: .seconds(60))
         _ = try await client.call { $0.heartbeat(end, reply: $1) }
         let claimed = try #require(try await client.call { $0.claimSweep(of: w1, by: w2, limit: 100, reply: $1) })
-        #expect(Set(claimed) == Set(names))
+        #expect(Set(claimed) == Set(names.map { .session($0) }))
         #expect(try await client.call { $0.sweep(claimed, of: w1, until: .never, reply: $1) } == names.count)
         #expect(try await client.call { $0.forget(w1, reply: $1) })
         #expect(try await presence(client).records.allSatisfy { $0.devices.values.allSatisfy { $0.state == nil } })

@@ -87,7 +87,7 @@ final class Checks {
             checkNotSelf(typing, edge)
             checkMembership(typing, edge)
             checkTyping(in: typing.conversation, for: edge)
-        case .welcome, .members, .removed, .pong, .ack, .error, .goodbye: break
+        case .welcome, .members, .here, .removed, .pong, .ack, .error, .goodbye: break
         }
     }
 
@@ -184,10 +184,10 @@ final class Checks {
 }
 
 extension ClientMessage {
-    /// Whether it is answered when the device's record is written.
+    /// Whether it is answered when what it decides is written.
     fileprivate var isDecision: Bool {
         switch self {
-        case .hello, .state: true
+        case .hello, .state, .enter, .exit: true
         case .token, .watch, .unwatch, .get, .join, .leave, .typing, .ping, .goodbye: false
         }
     }

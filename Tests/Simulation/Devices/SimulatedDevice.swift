@@ -158,7 +158,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
         case .presence(_, let id?): _ = take(id)
         case .error(let error):
             if let message = error.id.flatMap(take) { refused(message, error) }
-        case .presence(_, nil), .typing, .members, .pong: break
+        case .presence(_, nil), .typing, .members, .here, .pong: break
         }
     }
 
@@ -176,7 +176,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
             guard users.count > most else { return watched.subtract(users) }
             watched = Set(watched.sorted().prefix(most))
             say(.watch(watched.sorted()))
-        case (.limit, .join(let conversation, _)), (.notAMember, .join(let conversation, _)):
+        case (.limit, .join(let conversation, _, _)), (.notAMember, .join(let conversation, _, _)):
             joined.remove(conversation)
         default: break
         }
@@ -194,11 +194,11 @@ final class SimulatedDevice: Device, ConnectionEnd {
         let isWanted =
             switch message {
             case .watch(let users): !watched.isDisjoint(with: users)
-            case .join(let conversation, _): joined.contains(conversation)
+            case .join(let conversation, _, _): joined.contains(conversation)
             case .state(let state): state == self.state
             case .get: !world.isStill
             case .token(let token): token.string == self.token
-            case .typing, .hello, .unwatch, .leave, .ping, .goodbye: false
+            case .typing, .hello, .unwatch, .leave, .enter, .exit, .ping, .goodbye: false
             }
         if case .watch(let users) = message, isWanted { return .watch(users.filter(watched.contains)) }
         return isWanted ? message : nil

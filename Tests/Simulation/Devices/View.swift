@@ -56,14 +56,14 @@ struct View {
             }
         case .unwatch(let users):
             for user in users { watched[user] = nil }
-        case .join(let conversation, _):
+        case .join(let conversation, _, _):
             if joined[conversation] == nil {
                 joined[conversation] = Joined(since: now)
                 asked.joined = conversation
             }
         case .leave(let conversation):
             joined[conversation] = nil
-        case .hello, .token, .state, .get, .typing, .ping, .goodbye: break
+        case .hello, .token, .state, .get, .enter, .exit, .typing, .ping, .goodbye: break
         }
         if let id = request.id, self.asked[id] != nil { self.asked[id] = asked }
     }
@@ -81,7 +81,7 @@ struct View {
             joined[conversation] = nil
         case .error(let error):
             if let asked = error.id.flatMap({ answered($0) }) { refused(asked, error.code) }
-        case .welcome, .members, .pong, .goodbye: break
+        case .welcome, .members, .here, .pong, .goodbye: break
         }
     }
 
@@ -94,7 +94,7 @@ struct View {
     private mutating func refused(_ asked: Asked, _ code: MessageError.Code) {
         for user in asked.watched where watched[user]?.since == asked.taken { watched[user] = nil }
         if let conversation = asked.joined, joined[conversation]?.since == asked.taken { joined[conversation] = nil }
-        if case .join(let conversation, _) = asked.message, code == .notAMember { joined[conversation] = nil }
+        if case .join(let conversation, _, _) = asked.message, code == .notAMember { joined[conversation] = nil }
     }
 
     private mutating func shown(_ presence: Presence, at now: Instant) {

@@ -6,7 +6,7 @@ internal import RedisTwin
 struct RedisCommand {
     enum Kind: String, CaseIterable {
         case ping, heartbeat, standing, forget, list, unlist, write, readPresence, audit, claimSweep, sweep
-        case signalTyping, stopTyping, readRoom, announce
+        case signalTyping, stopTyping, writeHere, readRoom, announce
     }
 
     /// Why Redis refuses a command.
@@ -43,7 +43,8 @@ extension RedisCommand.Kind {
     private var isReadOnly: Bool {
         switch self {
         case .ping, .standing, .readPresence, .audit, .readRoom, .announce: true
-        case .heartbeat, .forget, .list, .unlist, .write, .claimSweep, .sweep, .signalTyping, .stopTyping: false
+        case .heartbeat, .forget, .list, .unlist, .write, .claimSweep, .sweep, .signalTyping, .stopTyping, .writeHere:
+            false
         }
     }
 
@@ -52,7 +53,7 @@ extension RedisCommand.Kind {
         switch self {
         case .ping, .heartbeat, .audit: true
         case .standing, .forget, .list, .unlist, .write, .readPresence, .claimSweep, .sweep, .signalTyping,
-            .stopTyping, .readRoom, .announce:
+            .stopTyping, .writeHere, .readRoom, .announce:
             false
         }
     }

@@ -10,6 +10,7 @@ extension Published {
         case .typing(let change, _): Array(text(of: change).utf8)
         case .presence(let change, let devices): Array(text(of: change, devices).utf8)
         case .members(let change, _): Array(text(of: change).utf8)
+        case .here(let change, _): Array(text(of: change).utf8)
         case .notice(let notice, _): Array(notice.payload.utf8)
         }
     }
@@ -45,6 +46,15 @@ extension Published {
         case .removed(let user, let count):
             "{\"user\":\(Self.quoted(user.text)),\"member\":false\(Self.text(of: count))}"
         }
+    }
+
+    private func text(of change: HereChange) -> String {
+        let rest = ",\"count\":\(change.count),\"at\":\(change.at.milliseconds)}"
+        guard let here = change.here else { return "{\"user\":\(Self.quoted(change.user.text)),\"here\":false\(rest)" }
+        let name = here.name.map { ",\"name\":" + Self.quoted($0.string) } ?? ""
+        let data = here.data.map { ",\"data\":\($0.text)" } ?? ""
+        return "{\"user\":\(Self.quoted(change.user.text)),\"here\":true,\"since\":\(here.since.milliseconds)\(name)"
+            + ",\"idle\":\(here.isIdle)\(data)\(rest)"
     }
 
     private static func text(of count: Int?) -> String { count.map { ",\"count\":\($0)" } ?? "" }

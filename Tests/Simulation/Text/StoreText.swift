@@ -97,9 +97,9 @@ struct StoreText {
         }
     }
 
-    func session(_ member: String) -> SessionName? {
-        if planted == .splitsByCharacter, member.split(separator: " ").count != 3 { return nil }
-        return SessionName(member: ByteString(member))
+    func item(_ member: String) -> ListItem? {
+        if planted == .splitsByCharacter, !(3...4).contains(member.split(separator: " ").count) { return nil }
+        return ListItem(member: ByteString(member))
     }
 
     func notice(_ payload: [UInt8]) -> WorkerNotice? {

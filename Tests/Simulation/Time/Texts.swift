@@ -13,6 +13,8 @@ extension Published {
                 : "\(change.user) has stopped in \(conversation)"
         case .presence(let change, let devices): "\(change.presence.text), on \(devices)"
         case .members(let change, let conversation): "\(change) of \(conversation)"
+        case .here(let change, let conversation):
+            "\(change.user) is \(change.here?.text ?? "gone") in \(conversation), of \(change.count)"
         case .notice(let notice, let incarnation): "\(notice) to \(incarnation)"
         }
     }
@@ -28,6 +30,7 @@ extension Topic {
         case .typing(let conversation): "typing \(conversation)"
         case .members(let conversation): "members \(conversation)"
         case .presence(let user): "presence \(user)"
+        case .here(let conversation): "here \(conversation)"
         case .worker(let incarnation): "worker \(incarnation)"
         }
     }
@@ -35,6 +38,21 @@ extension Topic {
 
 extension SessionName {
     var text: String { "\(user)/\(device)/\(session)" }
+}
+
+extension ListItem {
+    var text: String {
+        switch self {
+        case .session(let session): session.text
+        case .entry(let entry): "\(entry.session.text) in \(entry.conversation)"
+        }
+    }
+}
+
+extension HereUser {
+    var text: String {
+        "here\(isIdle ? ", idle," : "") since \(since.milliseconds % 1_000_000)\(data.map { " with \($0.text)" } ?? "")"
+    }
 }
 
 extension TypingKind {
@@ -50,7 +68,9 @@ extension ClientMessage {
         case .watch(let users): "watch \(users.map(\.text).joined(separator: " "))"
         case .unwatch(let users): "unwatch \(users.map(\.text).joined(separator: " "))"
         case .get(let users): "get \(users.map(\.text).joined(separator: " "))"
-        case .join(let conversation, _): "join \(conversation)"
+        case .join(let conversation, _, let here): "join \(conversation)\(here ? " and who is here" : "")"
+        case .enter(let conversation, let data): "enter \(conversation)\(data.map { " with \($0.text)" } ?? "")"
+        case .exit(let conversation): "exit \(conversation)"
         case .leave(let conversation): "leave \(conversation)"
         case .typing(let conversation, let isTyping, let kind): "\(isTyping ? kind.verb : "stops") in \(conversation)"
         case .ping: "ping"
@@ -67,6 +87,8 @@ extension ServerMessage {
         case .typing(let typing):
             "in \(typing.conversation) type \(typing.count): \(typing.users.map(\.user.text).joined(separator: " "))"
         case .members(let members): "\(members.count) belong to \(members.conversation)"
+        case .here(let here):
+            "in \(here.conversation) are \(here.count): \(here.users.map(\.user.text).joined(separator: " "))"
         case .removed(let conversation): "removed from \(conversation)"
         case .pong: "pong"
         case .ack(let id): "ack \(id)"

@@ -36,6 +36,20 @@ final class SimulatedShardStore: PresenceStore {
         }
     }
 
+    func list(
+        _ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
+    ) {
+        ask(commands: 1, reply) { store.record(entry, of: incarnation, until: until, reply: $0) }
+    }
+
+    func unlist(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
+        ask(commands: 1, reply) { store.unrecord(entry, of: incarnation, reply: $0) }
+    }
+
+    func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>) {
+        ask(commands: 1, reply) { store.write(write, reply: $0) }
+    }
+
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) {
         ask(commands: 1, reply) { store.write(write, reply: $0) }
     }

@@ -13,7 +13,7 @@ final class SimulatedShard {
     let shard: Shard
     var onRedisLost: () -> Void = {}
     var onRedisForgot: () -> Void = {}
-    var onDeadMet: ([DeadDevice]) -> Void = { _ in }
+    var onDeadMet: ([HeldItem]) -> Void = { _ in }
     var onNotice: (WorkerNotice) -> Void = { _ in }
 
     unowned let world: World
@@ -179,7 +179,7 @@ extension SimulatedShard: Host {
 
     func received(_ notice: WorkerNotice) { onNotice(notice) }
     func assertAnew(_: AssertionReason) { onRedisForgot() }
-    func sweep(_ devices: [DeadDevice]) { onDeadMet(devices) }
+    func sweep(_ items: [HeldItem]) { onDeadMet(items) }
 
     func endTickSoon() {
         process.soon { [self] in

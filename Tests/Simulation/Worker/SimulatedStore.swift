@@ -37,6 +37,18 @@ struct SimulatedStore {
         commands.send(.unlist, { $0.unrecord(names, of: incarnation) }, reply: reply)
     }
 
+    func record(_ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>) {
+        commands.send(.list, { $0.record(entry, of: incarnation, until: until) }, reply: reply)
+    }
+
+    func unrecord(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping Reply<Void>) {
+        commands.send(.unlist, { $0.unrecord([entry], of: incarnation) }, reply: reply)
+    }
+
+    func write(_ write: HereWrite, reply: @escaping Reply<HereWritten>) {
+        commands.send(.writeHere, { $0.write(write) }, reply: reply)
+    }
+
     func write(_ write: DeviceWrite, reply: @escaping Reply<DeviceWritten>) {
         commands.send(.write, { $0.write(write) }, reply: reply)
     }
@@ -48,13 +60,13 @@ struct SimulatedStore {
     }
 
     func claimSweep(
-        of dead: Incarnation, by claimant: Incarnation, reply: @escaping Reply<[SessionName]?>
+        of dead: Incarnation, by claimant: Incarnation, reply: @escaping Reply<[ListItem]?>
     ) {
         commands.send(
             .claimSweep,
             { $0.claimSweep(of: dead, by: claimant, limit: Sweeper.batch).map { $0.map(\.memberText) } }
         ) { result in
-            reply(result.map { $0.map { $0.compactMap(text.session) } })
+            reply(result.map { $0.map { $0.compactMap(text.item) } })
         }
     }
 
@@ -75,7 +87,8 @@ struct SimulatedStore {
             .readRoom,
             { twin in
                 let snapshot = twin.room(
-                    read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers)
+                    read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers,
+                    mostHere: read.mostHere)
                 return (snapshot, read.withTyping ? twin.typingMembers(of: read.conversation) : [])
             }
         ) { result in
@@ -112,25 +125,31 @@ struct SimulatedStore {
             }, reply: reply)
     }
 
-    /// Looks whether the incarnation is dead, then sweeps these of its devices, then strikes them off its list.
-    func sweep(
-        _ names: [SessionName], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>
-    ) {
+    /// Looks whether the incarnation is dead, then removes what these items are about, then strikes them off its lists.
+    func sweep(_ items: [ListItem], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>) {
         commands.send(.standing, { $0.standing(of: dead) }) { result in
             guard case .success(let standing) = result else { return reply(.failure(RedisFailure())) }
             guard standing.isDead else { return reply(.success(true)) }
-            sweep(names, of: dead, lastBeat: standing.beat, until: until, reply: reply)
+            sweep(items, of: dead, lastBeat: standing.beat, until: until, reply: reply)
         }
     }
 
     private func sweep(
-        _ names: [SessionName], of dead: Incarnation, lastBeat: Timestamp?, until: Timestamp,
+        _ items: [ListItem], of dead: Incarnation, lastBeat: Timestamp?, until: Timestamp,
         reply: @escaping Reply<Bool>
     ) {
-        var missing = names.count
+        var missing = items.count
         var outcome: Result<Bool, RedisFailure> = .success(true)
-        for name in names {
-            commands.send(.sweep, { $0.sweep(name, of: dead, lastBeat: lastBeat, until: until) }) { result in
+        for item in items {
+            commands.send(
+                .sweep,
+                { twin in
+                    switch item {
+                    case .session(let name): twin.sweep(name, of: dead, lastBeat: lastBeat, until: until)
+                    case .entry(let entry): twin.sweep(entry, of: dead, until: until)
+                    }
+                }
+            ) { result in
                 missing -= 1
                 switch result {
                 case .success(.swept), .success(.kept): break
@@ -139,8 +158,23 @@ struct SimulatedStore {
                 }
                 guard missing == 0 else { return }
                 guard case .success(true) = outcome else { return reply(outcome) }
-                unrecord(names, of: dead) { reply($0.map { true }) }
+                strike(items, of: dead, reply: reply)
             }
         }
+    }
+
+    /// The real store sends a command for each of the two lists.
+    private func strike(_ items: [ListItem], of dead: Incarnation, reply: @escaping Reply<Bool>) {
+        commands.send(
+            .unlist,
+            { twin in
+                for item in items {
+                    switch item {
+                    case .session(let name): twin.unrecord([name], of: dead)
+                    case .entry(let entry): twin.unrecord([entry], of: dead)
+                    }
+                }
+                return true
+            }, reply: reply)
     }
 }

@@ -72,7 +72,7 @@ final class SimulatedWorker {
             shard.onRedisLost = { [unowned self] in carry { self.redisLost() } }
             shard.onRedisForgot = { [unowned self] in carry { self.redisForgot() } }
             shard.onDropped = { [unowned self] in dropped() }
-            shard.onDeadMet = { [unowned self] devices in carry { self.coordinator.met(devices) } }
+            shard.onDeadMet = { [unowned self] items in carry { self.coordinator.met(items) } }
             shard.onNotice = { [unowned self] in noticed($0) }
             shard.start()
         }
@@ -163,7 +163,7 @@ final class SimulatedWorker {
             case .hear(let incarnation): hear(incarnation)
             case .tell(let news): tell(news)
             case .claim(let dead, let incarnation): claim(dead, by: incarnation)
-            case .sweep(let sessions, let dead, let until): sweep(sessions, of: dead, until: until)
+            case .sweep(let items, let dead, let until): sweep(items, of: dead, until: until)
             case .forget(let dead):
                 store.forget(dead) { [self] _ in coordinator.deletionReplied(dead) }
             }
@@ -191,10 +191,11 @@ final class SimulatedWorker {
         }
     }
 
-    private func sweep(_ sessions: [SessionName], of dead: Incarnation, until: Timestamp) {
-        world.truth.sweepBegins(sessions)
-        world.trace.note(name, "sweeps \(sessions.map(\.text).joined(separator: ", ")) of \(dead)")
-        store.sweep(sessions, of: dead, until: until) { [self] result in
+    private func sweep(_ items: [ListItem], of dead: Incarnation, until: Timestamp) {
+        world.truth.sweepBegins(
+            items.compactMap { item in if case .session(let session) = item { session } else { nil } })
+        world.trace.note(name, "sweeps \(items.map(\.text).joined(separator: ", ")) of \(dead)")
+        store.sweep(items, of: dead, until: until) { [self] result in
             carryOut(coordinator.sweepReplied(dead, isDone: (try? result.get()) == true))
         }
     }

@@ -1,0 +1,270 @@
+// Who is here, as sessions are told: the first of them, and how many there are. Always the whole, at a pace that grows with the
+// room, so that a crowd that comes and goes costs each reader the same.
+
+internal import RollcallProtocol
+
+/// Owns what sessions were sent of who is in each room, and the rooms where that has changed since.
+final class HereLists {
+    private let loop: Loop
+    private let outbound: Outbound
+    private let rooms: Directory<ConversationID, Room>
+    /// Rooms where somebody came, changed or went.
+    private var changes = ChangeQueue<Room>()
+
+    init(_ loop: Loop, _ outbound: Outbound, _ rooms: Directory<ConversationID, Room>) {
+        (self.loop, self.outbound, self.rooms) = (loop, outbound, rooms)
+    }
+
+    /// Rooms with changes that were not sent yet.
+    var changeCount: Int { changes.count }
+
+    // MARK: Who follows
+
+    /// Has a session follow who is in the room, or shows it again.
+    func follow(_ room: Room, for session: Session) {
+        if room.here == nil {
+            room.here = ShownHere(names: loop.settings.hereNames)
+            loop.store.subscribe(.here(room.conversation))
+        }
+        room.here?.followers.insert(session)
+        outbound.enqueue([.here(room)], for: session)
+    }
+
+    func unfollow(_ room: Room, for session: Session) {
+        guard room.here?.followers.remove(session) == true else { return }
+        outbound.cancel(.here(room), for: session)
+        guard room.here?.followers.isEmpty == true else { return }
+        room.here = nil
+        loop.store.unsubscribe(.here(room.conversation))
+    }
+
+    // MARK: Channels and the lease
+
+    /// A read that starts now misses nothing.
+    func confirmed(_ conversation: ConversationID, at now: Instant) {
+        guard let room = rooms[conversation] else { return }
+        room.here?.isConfirmed = true
+        read(room, at: now)
+    }
+
+    func channelLost(_ conversation: ConversationID) { rooms[conversation]?.here?.isConfirmed = false }
+
+    func channelsLost() {
+        for room in rooms.all { room.here?.isConfirmed = false }
+    }
+
+    func readAgain(at now: Instant) {
+        for room in rooms.all { read(room, at: now) }
+    }
+
+    /// Reads again where a read failed.
+    func retryReads(at now: Instant) {
+        for room in rooms.all where room.here?.lacksRead == true { read(room, at: now) }
+    }
+
+    // MARK: What is published and read
+
+    /// Handles a published change.
+    func published(_ change: HereChange, in conversation: ConversationID, at now: Instant) {
+        guard let room = rooms[conversation], room.here != nil else { return }
+        room.here?.changed(change, isSettling: loop.redis.judgement.isSettling)
+        changes.insert(room)
+        if room.here?.hasTooFew == true { read(room, at: now) }
+    }
+
+    /// Handles a published change that only a later version can read.
+    func unreadable(in conversation: ConversationID, at now: Instant) {
+        if let room = rooms[conversation] { read(room, at: now) }
+    }
+
+    private func read(_ room: Room, at now: Instant) {
+        guard loop.redis.answersReads, room.here?.readBegan() == true else { return }
+        let (isSettling, mark) = (loop.redis.judgement.isSettling, room.here?.mark)
+        let read = RoomRead(
+            conversation: room.conversation, users: [], withTyping: false, mostMembers: 0,
+            mostHere: 2 * loop.settings.hereNames)
+        loop.store.room(read) { [self] reply in
+            loop.after { now in
+                // Whoever follows now may have begun after the last one had left.
+                guard !room.isOver, let here = room.here, here.mark == mark else { return }
+                guard let snapshot = try? reply.get(), let read = snapshot.here else {
+                    room.here?.readFailed()
+                    return
+                }
+                sweepDead(read, at: now)
+                self.read(read, at: snapshot.time, of: room, isSettling: isSettling, now: now)
+            }
+        }
+    }
+
+    private func read(_ read: HereSnapshot, at time: Timestamp, of room: Room, isSettling: Bool, now: Instant) {
+        room.here?.read(read, at: time, isSettling: isSettling || loop.redis.judgement.isSettling)
+        if let here = room.here, here.shown == nil {
+            room.here?.told(here.message(of: room.conversation), at: now)
+            outbound.becameKnown(to: Set(here.followers.elements))
+        }
+        changes.insert(room)
+        if room.here?.isToBeReadAgain == true { self.read(room, at: now) }
+    }
+
+    /// Sweeps entries of dead incarnations that a read found, which sweepers may have missed.
+    private func sweepDead(_ read: HereSnapshot, at now: Instant) {
+        let known = loop.redis.known(at: now)
+        let strange = read.entries.filter { $0.incarnation != known.own && !known.living.contains($0.incarnation) }
+        if !strange.isEmpty { loop.host.sweep(strange) }
+    }
+
+    // MARK: What is sent
+
+    /// A change of the room may be sent now.
+    func queue(_ room: Room) { changes.insert(room) }
+
+    func sendChanges(at now: Instant) {
+        for room in changes.take(loop.settings.bounds.tellBatch) where !room.isOver {
+            guard let here = room.here, let told = here.shown else { continue }
+            let message = here.message(of: room.conversation)
+            guard message != told else { continue }
+            let moment = here.mayTell(every: loop.settings.presenceCoalesce)
+            guard now >= moment else {
+                loop.remind(.here(room), at: moment)
+                continue
+            }
+            room.here?.told(message, every: loop.settings.presenceCoalesce, at: now)
+            outbound.send(.here(message), of: .here(room), to: here.followers.elements)
+        }
+    }
+}
+
+// MARK: Who is in a room
+
+/// Who is in a room, the sessions that follow this, and what they were last sent.
+struct ShownHere {
+    /// Identifies who follows: another after the last one had left.
+    let mark = Mark()
+    final class Mark: Equatable {
+        static func == (left: Mark, right: Mark) -> Bool { left === right }
+    }
+
+    var followers = IndexedSet<Session>()
+    /// Whether the channel is confirmed.
+    var isConfirmed = false
+    private let names: Int
+    /// Those who are known: all, or the longest here.
+    private var users: [UserID: HereUser] = [:]
+    private var count = 0
+    /// The last of those who are known, if there are more.
+    private var last: HereUser?
+    private var isReading = false
+    private(set) var isToBeReadAgain = false
+    private var hasFailed = false
+    /// What came during a read, which may be older.
+    private var meanwhile: [UserID: HereChange] = [:]
+
+    /// What was last sent; `nil` before the first read.
+    private(set) var shown: ServerMessage.Here?
+    private var lastTold: Instant?
+    private var pace = ChangePace()
+
+    init(names: Int) { self.names = names }
+
+    // MARK: Reads and changes
+
+    var lacksRead: Bool { hasFailed && !isReading }
+
+    /// Begins a read, unless the channel is not confirmed; its confirmation asks again.
+    ///
+    /// - Returns: false if none begins now. One that is under way may be older than what it is asked for: another follows it.
+    mutating func readBegan() -> Bool {
+        guard isConfirmed else { return false }
+        isToBeReadAgain = isReading
+        guard !isReading else { return false }
+        (isReading, hasFailed) = (true, false)
+        return true
+    }
+
+    mutating func readFailed() {
+        (isReading, isToBeReadAgain, hasFailed, meanwhile) = (false, false, true, [:])
+    }
+
+    /// While an outage settles, others may still have to write what Redis has lost: nobody goes, and the count does not fall.
+    mutating func read(_ snapshot: HereSnapshot, at time: Timestamp, isSettling: Bool) {
+        isReading = false
+        let before = (users: users, count: count)
+        users = Dictionary(snapshot.users.map { ($0.user, $0) }) { first, _ in first }
+        count = snapshot.count
+        last = snapshot.users.count < min(2 * names, count) || users.count == count ? nil : snapshot.users.last
+        if isSettling {
+            for (user, former) in before.users { users[user] = users[user].map { $0.atLeast(former) } ?? former }
+            count = max(count, before.count, users.count)
+        }
+        for change in meanwhile.values where change.at >= time { apply(change, isSettling: isSettling) }
+        meanwhile = [:]
+        forgetMost()
+    }
+
+    mutating func changed(_ change: HereChange, isSettling: Bool) {
+        if isReading { meanwhile[change.user] = change }
+        apply(change, isSettling: isSettling)
+        forgetMost()
+    }
+
+    private mutating func apply(_ change: HereChange, isSettling: Bool) {
+        count = isSettling ? max(count, change.count) : change.count
+        if let here = change.here {
+            if let former = users[change.user] {
+                users[change.user] = isSettling ? here.atLeast(former) : here
+            } else if last.map({ here.isBefore($0) }) ?? true {
+                users[change.user] = here
+            }
+        } else if !isSettling {
+            users[change.user] = nil
+        }
+    }
+
+    /// Whether those who are known are too few to show.
+    var hasTooFew: Bool { last != nil && users.count < min(names, count) }
+
+    private mutating func forgetMost() {
+        guard users.count > 4 * names else { return }
+        let first = inOrder.prefix(2 * names)
+        users = Dictionary(uniqueKeysWithValues: first.map { ($0.user, $0) })
+        last = first.last
+    }
+
+    private var inOrder: [HereUser] { users.values.sorted { $0.isBefore($1) } }
+
+    // MARK: What is sent
+
+    /// In a room of more than can be named, without data.
+    func message(of conversation: ConversationID) -> ServerMessage.Here {
+        var named = Array(inOrder.prefix(names))
+        if count > names { for index in named.indices { named[index].data = nil } }
+        return ServerMessage.Here(conversation: conversation, users: named, count: max(count, named.count))
+    }
+
+    /// When a change may be sent: the first four after a quiet time at once, later ones at most once per interval, and those of
+    /// large rooms more rarely.
+    func mayTell(every interval: Duration) -> Instant {
+        let most = max(count, shown?.count ?? 0)
+        guard most > names, let lastTold else { return pace.next(every: interval) }
+        return lastTold + (most > 1000 ? .seconds(5) : .seconds(2))
+    }
+
+    mutating func told(_ message: ServerMessage.Here, every interval: Duration = .zero, at now: Instant) {
+        (shown, lastTold) = (message, now)
+        pace.passed(at: now, every: interval)
+    }
+}
+
+extension HereUser {
+    /// The longest here first, then by bytes.
+    fileprivate func isBefore(_ other: HereUser) -> Bool { (since, user) < (other.since, other.user) }
+
+    /// As present as it was: not idle if it was not, and not shorter here.
+    fileprivate func atLeast(_ former: HereUser) -> HereUser {
+        var user = self
+        user.isIdle = isIdle && former.isIdle
+        user.since = min(since, former.since)
+        return user
+    }
+}

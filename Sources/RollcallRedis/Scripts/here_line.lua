@@ -1,0 +1,50 @@
+-- Shared by scripts that change who is here, after time.lua. `here` is the key here:{CONVERSATION}, also the channel: of each user,
+-- a line for each session that has entered, its words separated by tabs. `since` is the key here:{CONVERSATION}:since.
+
+-- Returns the lines of a user, the one that sent data last at the end. Words after the seventh are another version's. What is
+-- no line is dropped by the next write of the user.
+local function read_lines(text)
+  local lines = {}
+  for line in string.gmatch(text or '', '[^\n]+') do
+    local device, incarnation, random, sequence, state, name, data =
+      string.match(line, '^([^\t]+)\t([^\t]+)\t([^\t]+)\t(%d+)\t([^\t]+)\t([^\t]*)\t([^\t]*)')
+    if device then
+      lines[#lines + 1] = {
+        text = line, device = device, incarnation = incarnation, random = random, sequence = tonumber(sequence),
+        state = state, name = name, data = data,
+      }
+    end
+  end
+  return lines
+end
+
+-- Returns what is shown of a user with these lines, as JSON; nil if the user is not here.
+local function shown(lines)
+  if #lines == 0 then return nil end
+  local last, idle = lines[#lines], true
+  for _, line in ipairs(lines) do
+    if line.data ~= '' then last = line end
+    if line.state == 'active' then idle = false end
+  end
+  return (last.name ~= '' and ',"name":' .. cjson.encode(last.name) or '') .. ',"idle":' .. tostring(idle)
+    .. (last.data ~= '' and ',"data":' .. last.data or '')
+end
+
+local function tell_here(here, user, what)
+  redis.call('PUBLISH', here, '{"user":' .. cjson.encode(user) .. ',"here":' .. what
+    .. ',"count":' .. redis.call('HLEN', here) .. ',"at":' .. whole(now) .. '}')
+end
+
+-- Ends being here for a user. Foreign keys hold nobody.
+local function end_here(here, since, user)
+  if redis.pcall('HDEL', here, user) ~= 1 then return end
+  redis.pcall('ZREM', since, user)
+  tell_here(here, user, 'false')
+end
+
+-- Ends being here for every user for which `stays` returns false.
+local function end_here_unless(here, since, stays)
+  for _, user in ipairs(redis.pcall('ZRANGE', since, 0, -1)) do
+    if not stays(user) then end_here(here, since, user) end
+  end
+end

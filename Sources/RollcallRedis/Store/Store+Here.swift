@@ -1,0 +1,50 @@
+// Who is here: what sessions have entered.
+
+public import RollcallProtocol
+
+extension Store {
+    /// Writes that a session is in a conversation, or not; Redis decides whether it takes effect. If the conversation's key is
+    /// foreign, nothing can be written, and an exit has nothing to do.
+    public func write(_ write: HereWrite, reply: @escaping Reply<HereWritten>) {
+        let state = write.content.map { $0.isIdle ? "idle" : "active" } ?? "gone"
+        let nothingThere = HereWritten(outcome: .gone, time: write.until, since: nil)
+        here(write, state: state) { reply(write.content == nil ? $0.orForeign(nothingThere) : $0) }
+    }
+
+    /// - Parameter state: as the script takes it.
+    func here(_ write: HereWrite, state: String, reply: @escaping Reply<HereWritten>) {
+        let (session, conversation) = (write.entry.session, write.entry.conversation)
+        call(
+            .hereWrite, keys: [names.here(conversation), names.hereSince(conversation), names.members(conversation)],
+            arguments: [
+                .string(session.user.text), .string(session.device.text), .string(write.incarnation.name.string),
+                .string(session.session.random.string), .integer(write.sequence), .string(state), .time(write.until),
+                write.isOpen ? "open" : "closed", .string(write.replaced?.random.string ?? ""),
+                write.since.map { .time($0) } ?? "", .string(write.content?.name?.string ?? ""),
+                .string(write.content?.data?.text.string ?? ""),
+            ], reply: reply, read: HereWritten.init)
+    }
+}
+
+extension HereWritten {
+    fileprivate init?(_ value: RedisValue) {
+        guard let parts = value.array, parts.count == 3, let time = parts[1].time,
+            let outcome = parts[0].text.flatMap(Outcome.init(word:))
+        else { return nil }
+        self.init(outcome: outcome, time: time, since: parts[2].time)
+    }
+}
+
+extension HereSnapshot {
+    /// Decodes what `room` answers: the count, and the user, since when, and the lines of each.
+    init?(_ value: RedisValue, in conversation: ConversationID) {
+        guard let words = value.array, let count = words.first?.integer else { return nil }
+        self.init(
+            stride(from: 1, to: words.count - 2, by: 3).compactMap { index in
+                guard let user = words[index].text.flatMap({ try? UserID($0) }), let since = words[index + 1].time,
+                    let lines = words[index + 2].text
+                else { return nil }
+                return (user, since, HereLine.lines(lines))
+            }, count: Int(count), in: conversation)
+    }
+}

@@ -1,0 +1,67 @@
+// The script here_write, and who is here.
+
+public import RollcallProtocol
+
+/// A user's field of `here:{CONVERSATION}`, with the score in `here:{CONVERSATION}:since`.
+package struct TwinHere: Hashable, Sendable {
+    package var lines: [HereLine]
+    package var since: Timestamp
+}
+
+extension TwinRedis {
+    /// Writes that a session is in a conversation, or not.
+    public mutating func write(_ write: HereWrite) -> HereWritten {
+        let (session, conversation) = (write.entry.session, write.entry.conversation)
+        func written(_ outcome: HereWritten.Outcome) -> HereWritten {
+            let is_ = here[conversation]?[session.user]
+            return HereWritten(outcome: outcome, time: time, since: outcome == .expired ? nil : is_?.since)
+        }
+        guard !isTooLate(write.until) else { return written(.expired) }
+        var lines = here[conversation]?[session.user]?.lines ?? []
+        if let replaced = write.replaced { lines.removeAll { $0.session == replaced && replaced != session.session } }
+        let place = lines.firstIndex { $0.session == session.session }
+        let own = place.map { lines[$0] }
+        if let own, own.sequence > write.sequence { return written(.late) }
+        if let place { lines.remove(at: place) }
+        let isMember = isMember(session.user, of: conversation) ?? write.isOpen
+        if let content = write.content, isMember {
+            let line = HereLine(
+                device: session.device, incarnation: write.incarnation, session: session.session,
+                sequence: write.sequence, content: content)
+            let isNews = content.data.map { $0 != own?.content.data } ?? false
+            lines.insert(line, at: isNews ? lines.count : place ?? lines.count)
+        }
+        change(lines, of: session.user, in: conversation, since: write.since)
+        return written(write.content == nil ? .gone : isMember ? .here : .notAMember)
+    }
+
+    /// Who is here, the longest first.
+    func hereSnapshot(_ conversation: ConversationID, most: Int) -> HereSnapshot {
+        let all = here[conversation] ?? [:]
+        let users = inOrder(all).prefix(most).map { (user: $0, since: notAhead($1.since), lines: $1.lines) }
+        return HereSnapshot(users, count: all.count, in: conversation)
+    }
+
+    func inOrder(_ users: [UserID: TwinHere]) -> [(UserID, TwinHere)] {
+        users.sorted { ($0.value.since, $0.key) < ($1.value.since, $1.key) }.map { ($0.key, $0.value) }
+    }
+
+    /// Stores a user's lines, and publishes what that changes of what is shown.
+    mutating func change(
+        _ lines: [HereLine], of user: UserID, in conversation: ConversationID, since: Timestamp? = nil
+    ) {
+        let was = here[conversation]?[user]
+        if lines.isEmpty {
+            here[conversation]?[user] = nil
+            if here[conversation]?.isEmpty == true { here[conversation] = nil }
+        } else {
+            let since = min(was?.since ?? time, since ?? time, time)
+            here[conversation, default: [:]][user] = TwinHere(lines: lines, since: since)
+        }
+        let shown = { (here: TwinHere?) in here.flatMap { HereUser(user, $0.lines, since: $0.since) } }
+        let (before, after) = (shown(was), shown(here[conversation]?[user]))
+        guard before != after else { return }
+        let change = HereChange(user: user, here: after, count: here[conversation]?.count ?? 0, at: time)
+        published.append(.here(change, in: conversation))
+    }
+}
