@@ -164,6 +164,9 @@ private final class StageStore: PresenceStore {
     func unlist(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
         twin.unlist(entry, of: incarnation, reply: reply)
     }
+    func lines(of entries: [EntryName], reply: @escaping StoreReply<[HereLine?]>) {
+        twin.lines(of: entries, reply: reply)
+    }
     func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>) { twin.write(write, reply: reply) }
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) { twin.write(write, reply: reply) }
     func announceReplaced(_: DeviceWritten.PreviousSession, user _: UserID, device _: DeviceID) {}

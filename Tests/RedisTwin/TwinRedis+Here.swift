@@ -21,8 +21,9 @@ extension TwinRedis {
         if let replaced = write.replaced { lines.removeAll { $0.session == replaced && replaced != session.session } }
         let place = lines.firstIndex { $0.session == session.session }
         let own = place.map { lines[$0] }
-        if let own, own.sequence > write.sequence { return written(.late) }
+        if let own, own.sequence > write.sequence, !planted.contains(.entriesOvertake) { return written(.late) }
         if let place { lines.remove(at: place) }
+        if planted.contains(.exitsOthers), write.content == nil { lines.removeAll { $0.device == session.device } }
         let isMember = isMember(session.user, of: conversation) ?? write.isOpen
         if let content = write.content, isMember {
             let line = HereLine(
@@ -33,6 +34,13 @@ extension TwinRedis {
         }
         change(lines, of: session.user, in: conversation, since: write.since)
         return written(write.content == nil ? .gone : isMember ? .here : .notAMember)
+    }
+
+    /// Reads the lines of these entries.
+    public func lines(of entries: [EntryName]) -> [HereLine?] {
+        entries.map { entry in
+            here[entry.conversation]?[entry.session.user]?.lines.first { $0.session == entry.session.session }
+        }
     }
 
     /// Who is here, the longest first.

@@ -15,6 +15,7 @@ public final class TwinStore: PresenceStore {
             case listEntry(EntryName)
             case unlistEntry(EntryName)
             case writeHere(HereWrite)
+            case lines([EntryName])
             case announceReplaced
             case signalTyping(TypingSignal)
             case stopTyping(TypingSignal)
@@ -62,6 +63,10 @@ public final class TwinStore: PresenceStore {
 
     public func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>) {
         ask(.writeHere(write), reply) { $0.write(write) }
+    }
+
+    public func lines(of entries: [EntryName], reply: @escaping StoreReply<[HereLine?]>) {
+        ask(.lines(entries), reply) { $0.lines(of: entries) }
     }
 
     public func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) {

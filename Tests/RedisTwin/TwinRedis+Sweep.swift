@@ -25,6 +25,11 @@ extension TwinRedis {
     /// Removes these entries from the list.
     public mutating func unrecord(_ names: [EntryName], of incarnation: Incarnation) {
         entries[incarnation]?.subtract(names)
+        if planted.contains(.unlistsOthers), let left = entries[incarnation] {
+            entries[incarnation] = left.filter { entry in
+                !names.contains { $0.conversation == entry.conversation && $0.session.device == entry.session.device }
+            }
+        }
         if entries[incarnation]?.isEmpty == true { entries[incarnation] = nil }
     }
 

@@ -129,6 +129,12 @@ public enum PlantedBug: Hashable, Sendable, CaseIterable {
     case sweepsSilently
     /// A write that came too late appends an event, and changes nothing.
     case appendsWithoutWriting
+    /// An exit ends the entries of all sessions of the device.
+    case exitsOthers
+    /// An unlisting removes the items of all sessions of the device.
+    case unlistsOthers
+    /// An entry is written whatever was decided later.
+    case entriesOvertake
     /// Events are not reset after Redis lost data.
     case neverResets
 }

@@ -63,6 +63,9 @@ extension World {
     fileprivate func play() {
         for place in places { startWorker(at: place) }
         for device in devices { Person(device, in: self).live() }
+        if settings.visits {
+            for case let device as SimulatedDevice in devices { Visitor(device, in: self).live() }
+        }
         Backend(self).begin()
         Operator(self).begin()
         checks.watch()
@@ -104,6 +107,7 @@ extension World {
         // A device whose token has just expired comes back with a fresh one: that is not nothing.
         if checks.hellos == hellos { checks.checkIdle(since: before, rejoins: rejoins.reduce(0, +)) }
         checks.checkRecords()
+        checks.checkHere()
         consumer.check()
         checks.checkFollowed()
         checks.checkClientsRest(since: sent, rejoins: rejoins)

@@ -62,10 +62,30 @@ public enum PlantedBug: String, CaseIterable, Sendable {
 
     /// A fresh token does not change what the session says of its user.
     case keepsFirstName = "keeps-first-name"
+    /// Entries are not listed, so that nobody finds those of a dead worker.
+    case entriesUnlisted = "entries-unlisted"
+    /// The exit of an older session takes its item off the list of another of the same device.
+    case unlistsOthers = "unlists-others"
+    /// An exit ends the entries of all sessions of the device.
+    case exitsOthers = "exits-others"
+    /// Of two decisions about an entry, the one counts that comes last.
+    case entriesOvertake = "entries-overtake"
+    /// An exit is not repeated, although an enter may come late whose reply was lost.
+    case exitsOnce = "exits-once"
+    /// What was entered is not written again after an outage.
+    case forgetsEntries = "forgets-entries"
+    /// An entry stays when its session ends.
+    case entriesStay = "entries-stay"
+    /// A device in the background is here.
+    case hereInBackground = "here-in-background"
 
     /// The first seed that finds it.
     public var seed: UInt64 {
         switch self {
+        case .entriesUnlisted, .unlistsOthers, .exitsOthers, .entriesOvertake, .exitsOnce, .forgetsEntries,
+            .entriesStay,
+            .hereInBackground:
+            1
         case .stopIgnoresOtherDevices, .readsAllAgain, .closesTalkative, .neverListens, .neverUnlists,
             .splitsByCharacter, .showsBackground, .clientNeverRejoins,
             .clientTrustsSilence, .clientKeepsItsState:
@@ -97,6 +117,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .sweepsSilently: [.sweepsSilently]
         case .appendsWithoutWriting: [.appendsWithoutWriting]
         case .neverResets: [.neverResets]
+        case .exitsOthers: [.exitsOthers]
+        case .unlistsOthers: [.unlistsOthers]
+        case .entriesOvertake: [.entriesOvertake]
         default: []
         }
     }
@@ -122,6 +145,8 @@ struct SimulationSettings {
     private(set) var usesTokens = false
     /// The indices of the devices that run the real client: some in every other seed.
     private(set) var clients: Set<Int> = []
+    /// Whether devices have conversations open, in half of the seeds.
+    private(set) var visits = false
     private(set) var planted: PlantedBug?
 
     /// Plants a bug, and chooses settings that reveal it.
@@ -182,6 +207,9 @@ struct SimulationSettings {
         small(\.limits.messageBurst, 6...12)
         if chance.happens(0.5) { shard.bounds.auditCycle = chance.duration(in: .seconds(2)...Duration.seconds(10)) }
         if chance.happens(0.5) { patience = chance.count(in: 1...2) }
+        visits = chance.happens(0.5)
+        small(\.hereNames, 1...3)
+        small(\.limits.enteredConversations, 1...1)
     }
 
     /// The longest outage that a lease certainly survives, with a heartbeat before it and a new connection after it.

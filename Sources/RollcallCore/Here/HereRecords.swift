@@ -62,7 +62,7 @@ final class HereRecords {
         guard let name = session.name,
             let entry = entries[EntryName(session: name, conversation: conversation)]
         else { return outbound.acknowledge(id, to: session) }
-        entry.exited()
+        entry.exited(isPaced: isPaced)
         decide(entry, at: now)
         acknowledge(id, of: entry)
         if isPaced { writeAtPace(entry, at: now) } else { advance(entry, at: now) }
@@ -157,6 +157,24 @@ final class HereRecords {
         }
     }
 
+    /// Reads what Redis holds of these sessions' entries, with the audit of their records, and writes again what it lacks.
+    func audit(_ sessions: [Session], of incarnation: Incarnation) {
+        let settled = sessions.flatMap { ofSession[$0] ?? [] }.filter(\.isSettled)
+        guard !settled.isEmpty else { return }
+        loop.store.lines(of: settled.map(\.name)) { [self] reply in
+            loop.after { now in
+                guard let found = try? reply.get(), loop.redis.incarnation == incarnation else { return }
+                for (entry, line) in zip(settled, found)
+                where entry.isSettled && (line?.sequence != entry.sequence || line?.incarnation != incarnation) {
+                    decisions += 1
+                    entry.asserted(sequence: decisions)
+                    loop.tally.auditMended += 1
+                    advance(entry, at: now)
+                }
+            }
+        }
+    }
+
     // MARK: Steps
 
     /// Decides again what is shown of an entry.
@@ -185,11 +203,13 @@ final class HereRecords {
         guard !entry.isFinished else { return end(entry) }
         guard let incarnation = loop.redis.incarnation else { return }
         let rest = loop.redis.until.since(loop.redis.time(at: now))
-        switch entry.nextStep(under: incarnation, until: loop.redis.until, restingFor: rest, at: now) {
+        switch entry.nextStep(
+            under: incarnation, until: loop.redis.until, restingFor: rest, isSpread: loop.settings.isSpread, at: now)
+        {
         case .list(let incarnation):
             loop.store.list(entry.name, of: incarnation, until: loop.redis.until) { [self] in
                 replied($0, to: .list(incarnation), of: entry) { entry, isListed, _ in
-                    if isListed { entry.listed(under: incarnation) } else { entry.failed(.withoutEffect) }
+                    if isListed { entry.listed() } else { entry.failed(.withoutEffect) }
                 }
             }
         case .write(let write):
@@ -278,8 +298,9 @@ final class Entry: Numbered {
     private var isDeferred = false
     /// Whether Redis may hold something of it.
     private var wasAsked = false
-    /// The incarnation on whose list the entry is.
+    /// The incarnation on whose list the entry is, or may be if the reply is missing.
     private var listedUnder: Incarnation?
+    private var isListed = false
     private var underWay: Step?
     private(set) var isBlocked = false
     /// Whether the reply to an enter was lost, which may still come to Redis until its deadline.
@@ -293,6 +314,8 @@ final class Entry: Numbered {
     }
 
     var isWritten: Bool { writtenSequence == sequence }
+    /// Whether Redis should hold its line.
+    var isSettled: Bool { content != nil && isWritten && underWay == nil && isListed && !isOver }
     /// Whether nothing is left, in Redis or on its way there.
     var isFinished: Bool { content == nil && !isEntered && isWritten && underWay == nil && listedUnder == nil }
 
@@ -302,7 +325,11 @@ final class Entry: Numbered {
 
     func entered(_ data: HereData?, isOpen: Bool) { (isEntered, self.data, self.isOpen) = (true, data, isOpen) }
 
-    func exited() { (isEntered, data, ends) = (false, nil, nil) }
+    /// - Parameter isPaced: whether the client decides how often this happens.
+    func exited(isPaced: Bool = false) {
+        (isEntered, data, ends) = (false, nil, nil)
+        if !isPaced { isDeferred = false }
+    }
 
     func decided(_ content: HereWrite.Content?, sequence: Int64) {
         (self.content, self.sequence, rests) = (content, sequence, nil)
@@ -314,6 +341,7 @@ final class Entry: Numbered {
     ///
     /// - Returns: when to write the newest one; `nil` for now.
     func mayWrite(every interval: Duration, at now: Instant) -> Instant? {
+        isDeferred = false
         guard !isWritten else { return nil }
         let next = pace.next(every: interval)
         isDeferred = now < next
@@ -332,7 +360,8 @@ final class Entry: Numbered {
 
     /// Handles a new incarnation.
     func asserted(sequence: Int64) {
-        (underWay, isBlocked, isDeferred, listedUnder, rests) = (nil, false, false, nil, nil)
+        (underWay, isBlocked, isDeferred, rests) = (nil, false, false, nil)
+        unlisted()
         if content != nil { self.sequence = sequence }
     }
 
@@ -340,13 +369,18 @@ final class Entry: Numbered {
 
     /// Returns the next step; `nil` while one is in flight, or if there is nothing to do.
     ///
-    /// - Parameter rest: how long an enter may take that was sent before an exit.
+    /// - Parameters:
+    ///   - rest: how long an enter may take that was sent before an exit.
+    ///   - isSpread: whether one of several servers may forget an exit, and the lease stands.
     func nextStep(
-        under incarnation: Incarnation, until: Timestamp, restingFor rest: Duration, at now: Instant
+        under incarnation: Incarnation, until: Timestamp, restingFor rest: Duration, isSpread: Bool, at now: Instant
     ) -> Step? {
         guard underWay == nil, !isBlocked, !isDeferred else { return nil }
         guard isWritten else {
-            if content != nil, listedUnder != incarnation { return begin(.list(incarnation)) }
+            guard content == nil || isListed else {
+                listedUnder = incarnation
+                return begin(.list(incarnation))
+            }
             return begin(
                 .write(
                     HereWrite(
@@ -355,6 +389,7 @@ final class Entry: Numbered {
         }
         guard content == nil, let listedUnder else { return nil }
         let moment = rests ?? now + max(.zero, rest)
+        if rests == nil, isSpread { mayComeLate = true }
         rests = moment
         if now < moment { return .rest(moment) }
         guard mayComeLate else { return begin(.unlist(listedUnder)) }
@@ -377,8 +412,8 @@ final class Entry: Numbered {
         return true
     }
 
-    func listed(under incarnation: Incarnation) { listedUnder = incarnation }
-    func unlisted() { listedUnder = nil }
+    func listed() { isListed = true }
+    func unlisted() { (listedUnder, isListed) = (nil, false) }
 
     /// - Returns: whether the user may not be there.
     func written(_ written: HereWritten, _ write: HereWrite) -> Bool {

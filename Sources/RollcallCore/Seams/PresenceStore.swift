@@ -38,6 +38,9 @@ public protocol PresenceStore: AnyObject {
     /// Writes that a session is in a conversation, or not.
     func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>)
 
+    /// Reads the lines of these entries, in their order; `nil` for one that has none.
+    func lines(of entries: [EntryName], reply: @escaping StoreReply<[HereLine?]>)
+
     /// Writes a device's state.
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>)
 

@@ -359,6 +359,7 @@ final class DeviceRecords {
             batch.append(AuditedSession(session: session, name: recorder.name, sequence: recorder.sequence))
         }
         if !batch.isEmpty { read(batch, under: incarnation) }
+        hereRecords.audit(batch.map(\.session), of: incarnation)
     }
 
     private func read(_ sessions: [AuditedSession], under incarnation: Incarnation) {

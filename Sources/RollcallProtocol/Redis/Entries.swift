@@ -94,12 +94,12 @@ public struct HereWritten: Hashable, Sendable {
 }
 
 /// A session's line in `here:{CONVERSATION}`: `DEVICE INCARNATION RANDOM SEQ STATE NAME DATA`, separated by tabs.
-package struct HereLine: Hashable, Sendable {
-    package var device: DeviceID
-    package var incarnation: Incarnation
-    package var session: SessionID
-    package var sequence: Int64
-    package var content: HereWrite.Content
+public struct HereLine: Hashable, Sendable {
+    public var device: DeviceID
+    public var incarnation: Incarnation
+    public var session: SessionID
+    public var sequence: Int64
+    public var content: HereWrite.Content
 
     package init(
         device: DeviceID, incarnation: Incarnation, session: SessionID, sequence: Int64, content: HereWrite.Content

@@ -11,6 +11,25 @@ extension Store {
         here(write, state: state) { reply(write.content == nil ? $0.orForeign(nothingThere) : $0) }
     }
 
+    /// Reads the lines of these entries, in their order; `nil` for one that has none.
+    public func lines(of entries: [EntryName], reply: @escaping Reply<[HereLine?]>) {
+        let gathering = Gathering<RedisValue>(entries.count) { result in
+            reply(
+                result.map { values in
+                    zip(entries, values).map { entry, value in
+                        HereLine.lines(value.text ?? "").first { $0.session == entry.session.session }
+                    }
+                })
+        }
+        for (index, entry) in entries.enumerated() {
+            let field = RedisCommand.Argument.string(entry.session.user.text)
+            let part = gathering.part(index)
+            commands.send(RedisCommand("HGET", .string(names.here(entry.conversation)), field)) {
+                part($0.orForeign(.null))
+            }
+        }
+    }
+
     /// - Parameter state: as the script takes it.
     func here(_ write: HereWrite, state: String, reply: @escaping Reply<HereWritten>) {
         let (session, conversation) = (write.entry.session, write.entry.conversation)

@@ -27,6 +27,7 @@ package enum Metric: String, CaseIterable, Sendable {
     case sessionsDropped = "rollcall_sessions_dropped_total"
     case watchedUsers = "rollcall_watched_users"
     case joinedConversations = "rollcall_joined_conversations"
+    case entries = "rollcall_entries"
     case typists = "rollcall_typists"
     case changesUntold = "rollcall_changes_untold"
 

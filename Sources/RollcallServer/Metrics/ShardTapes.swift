@@ -6,7 +6,7 @@ internal import RollcallProtocol
 
 struct ShardTapes {
     private var connections, sessions, lingering, behind, unwritten: GaugeTape
-    private var rooms, watches, typists, untold: GaugeTape
+    private var rooms, entries, watches, typists, untold: GaugeTape
     private var signals, throttled, published, conflated, dropped: CounterTape
     private var read, mended, rounds, lingeringDropped: CounterTape
     private var sent: CounterTapes<MessageKind>
@@ -20,6 +20,7 @@ struct ShardTapes {
         behind = GaugeTape(.sessionsBehind, in: factory)
         unwritten = GaugeTape(.sessionsUnwritten, in: factory)
         rooms = GaugeTape(.joinedConversations, in: factory)
+        entries = GaugeTape(.entries, in: factory)
         watches = GaugeTape(.watchedUsers, in: factory)
         typists = GaugeTape(.typists, in: factory)
         untold = GaugeTape(.changesUntold, in: factory)
@@ -58,6 +59,7 @@ struct ShardTapes {
         behind.stand(at: 0)
         unwritten.stand(at: 0)
         rooms.stand(at: 0)
+        entries.stand(at: 0)
         watches.stand(at: 0)
         typists.stand(at: 0)
         untold.stand(at: 0)
@@ -70,6 +72,7 @@ struct ShardTapes {
         behind.stand(at: shard.backlogCount)
         unwritten.stand(at: shard.unwrittenCount)
         rooms.stand(at: shard.roomCount)
+        entries.stand(at: shard.entryCount)
         watches.stand(at: shard.watchCount)
         typists.stand(at: shard.typistCount)
         untold.stand(at: shard.untoldCount)

@@ -47,6 +47,10 @@ final class RedisStore: PresenceStore {
         store.write(write) { [self] in answered($0, reply) }
     }
 
+    func lines(of entries: [EntryName], reply: @escaping StoreReply<[HereLine?]>) {
+        store.lines(of: entries) { [self] in answered($0, reply) }
+    }
+
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) {
         store.write(write) { [self] in answered($0, reply) }
     }

@@ -27,6 +27,7 @@ extension Metric {
         case .sessionsDropped: "Sessions without a connection that were dropped because there were too many."
         case .watchedUsers: "Watched users, counted once for each event loop."
         case .joinedConversations: "Joined conversations, counted once for each event loop."
+        case .entries: "Conversations that sessions have open, and those that they exited within the last lease."
         case .typists: "Users who type in joined conversations, as last sent to sessions."
         case .changesUntold: "Users and conversations with a change that no session has been sent yet."
         case .typingSignals: "Typing signals from clients, including stops."

@@ -1,9 +1,9 @@
 // Who is here: what sessions enter, what survives a lost connection, and what a room is told, at which pace.
 
-import RedisTwin
 import RollcallProtocol
 import Testing
 
+@testable import RedisTwin
 @testable import RollcallCore
 
 @Suite struct HereStories {
@@ -260,6 +260,39 @@ import Testing
         stage.say(.exit("doc"), on: alice)
         stage.settle()
         #expect(stage.heard(by: bob).here == [#"1: bob idle{"now":1}"#])
+    }
+
+    @Test("the audit writes again what Redis has lost of an entry, and nothing of one that has ended")
+    func audit() {
+        var settings = ShardSettings.uncoalesced
+        settings.bounds.auditCycle = .seconds(1)
+        let stage = Stage(settings)
+        let alice = joined(stage, "alice")
+        enters(stage, alice, "{}")
+        stage.pass(.seconds(5))
+        stage.forgetWrites()
+        let writes = stage.redisCost.writes
+        stage.pass(.seconds(5))
+        #expect(stage.redisCost.writes == writes, "what is there is only read")
+        stage.redis.here = [:]
+        stage.pass(.seconds(3))
+        #expect(stage.here == ["alice"])
+        #expect(stage.heard(by: alice).here.last == "1: alice{}")
+    }
+
+    @Test("on a cluster an exit is repeated, which a primary may have forgotten")
+    func forgottenExit() {
+        var settings = ShardSettings.uncoalesced
+        settings.isSpread = true
+        let stage = Stage(settings)
+        let alice = joined(stage, "alice", here: false)
+        enters(stage, alice)
+        let before = stage.redis.here
+        stage.say(.exit("doc"), on: alice)
+        stage.settle()
+        stage.redis.here = before
+        stage.pass(.seconds(6))
+        #expect(stage.here == [] && stage.redis.entries.isEmpty)
     }
 
     @Test("what a read finds of dead workers is swept")

@@ -225,6 +225,14 @@ extension Contract {
         }
     }
 
+    func lines(of entries: [EntryName]) async throws -> [HereLine?] {
+        try await call("lines of \(entries)") {
+            $0.lines(of: entries, reply: $1)
+        } twin: {
+            $0.lines(of: entries)
+        }
+    }
+
     func room(
         _ conversation: ConversationID, users: [UserID], withTyping: Bool, mostMembers: Int, mostHere: Int = 0
     ) async throws -> RoomSnapshot {

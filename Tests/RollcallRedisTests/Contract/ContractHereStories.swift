@@ -67,6 +67,8 @@ import Testing
         #expect(try await redis.enters(Session("aa"), 5, data: "{}").outcome == .here, "repeated")
         #expect(try await redis.told() == [])
         #expect(try await redis.here().count == 1)
+        let lines = try await redis.lines(of: [Session("aa").entered(lounge), Session("zz").entered(lounge)])
+        #expect(lines.map { $0?.sequence } == [5, nil] && lines[0]?.incarnation == w1)
         _ = try await redis.enters(Session("cc"), 1, replaced: "aa")
         #expect(
             try await redis.told().map { $0.here?.shown } == ["alice"],

@@ -4,6 +4,7 @@
 public enum Bound: String, CaseIterable, Sendable {
     case watchedUsers = "watched users"
     case joinedConversations = "joined conversations"
+    case enteredConversations = "entered conversations"
     case messageRate = "messages a second"
     case lingering = "sessions without a connection"
     case waitingMessages = "waiting messages"

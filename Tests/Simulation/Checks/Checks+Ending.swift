@@ -109,6 +109,7 @@ extension Checks {
     /// Checks that nothing is left after all devices have left.
     func checkNothingIsLeft() {
         checkRecords()
+        checkHere()
         for topic in world.redis.heardTopics {
             if case .worker = topic { continue }
             fail("nothing left behind", "somebody still listens to \(topic.text)")

@@ -40,9 +40,9 @@ extension Work {
         return switch message {
         // Listing the device or, while Redis takes no writes, the read that tells whether its token was revoked.
         case .hello: Work(commands: 3, frames: 3)
-        case .token: Work(commands: 1 + rooms, channels: leavingAll, frames: 2)
-        // A device in the background does not type.
-        case .state: Work(commands: 1 + rooms, frames: 1)
+        case .token: Work(commands: 1 + 2 * rooms, channels: leavingAll, frames: 2)
+        // A device in the background does not type, and is nowhere.
+        case .state: Work(commands: 1 + 2 * rooms, frames: 1)
         case .watch(let named): Work(channels: named.count, frames: 2)
         case .unwatch(let named): Work(channels: named.count, frames: 1 + named.count)
         case .get(let named): Work(commands: named.count, frames: 1)
@@ -51,7 +51,7 @@ extension Work {
         case .enter, .exit: Work(commands: 1, frames: 1)
         case .typing: Work(commands: 1, frames: 2)
         case .ping: Work(frames: 1)
-        case .goodbye: Work(commands: 1 + rooms, channels: leavingAll, frames: 1)
+        case .goodbye: Work(commands: 1 + 2 * rooms, channels: leavingAll, frames: 1)
         }
     }
 }

@@ -22,6 +22,8 @@ final class SimulatedDevice: Device, ConnectionEnd {
     private(set) var state = DeviceState.active
     private(set) var watched: Set<UserID>
     private(set) var joined: Set<ConversationID>
+    /// What it has open, and what it shows there.
+    private(set) var entered: [ConversationID: HereData?] = [:]
 
     private unowned let world: World
     let route: Route
@@ -152,7 +154,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
             guard let edge else { return }
             phase = .welcome(edge, connection)
             welcomed()
-        case .removed(let conversation): joined.remove(conversation)
+        case .removed(let conversation): leaves(conversation)
         case .goodbye(let goodbye): sentTo = goodbye.to?.string
         case .ack(let id): _ = take(id)
         case .presence(_, let id?): _ = take(id)
@@ -177,7 +179,11 @@ final class SimulatedDevice: Device, ConnectionEnd {
             watched = Set(watched.sorted().prefix(most))
             say(.watch(watched.sorted()))
         case (.limit, .join(let conversation, _, _)), (.notAMember, .join(let conversation, _, _)):
-            joined.remove(conversation)
+            leaves(conversation)
+        case (.limit, .enter(let conversation, _)), (.notAMember, .enter(let conversation, _)),
+            (.notJoined, .enter(let conversation, _)):
+            // It may have said so again meanwhile.
+            if entered.removeValue(forKey: conversation) != nil { say(.exit(conversation)) }
         default: break
         }
     }
@@ -196,9 +202,10 @@ final class SimulatedDevice: Device, ConnectionEnd {
             case .watch(let users): !watched.isDisjoint(with: users)
             case .join(let conversation, _, _): joined.contains(conversation)
             case .state(let state): state == self.state
+            case .enter(let conversation, let data): entered[conversation] == .some(data)
             case .get: !world.isStill
             case .token(let token): token.string == self.token
-            case .typing, .hello, .unwatch, .leave, .enter, .exit, .ping, .goodbye: false
+            case .typing, .hello, .unwatch, .leave, .exit, .ping, .goodbye: false
             }
         if case .watch(let users) = message, isWanted { return .watch(users.filter(watched.contains)) }
         return isWanted ? message : nil
@@ -206,7 +213,10 @@ final class SimulatedDevice: Device, ConnectionEnd {
 
     private func welcomed() {
         say(.watch(watched.sorted()))
-        for conversation in joined.sorted() { say(.join(conversation, presence: chance.happens(0.3))) }
+        for conversation in joined.sorted() {
+            say(.join(conversation, presence: chance.happens(0.3), here: world.settings.visits))
+        }
+        for (conversation, data) in entered.sorted(by: { $0.key < $1.key }) { say(.enter(conversation, data: data)) }
     }
 
     func connectionEnded(_ connection: Connection) {
@@ -252,12 +262,28 @@ final class SimulatedDevice: Device, ConnectionEnd {
 
     func join(_ conversation: ConversationID) {
         joined.insert(conversation)
-        say(.join(conversation, presence: chance.happens(0.3)))
+        say(.join(conversation, presence: chance.happens(0.3), here: world.settings.visits))
     }
 
     func leave(_ conversation: ConversationID) {
-        joined.remove(conversation)
+        leaves(conversation)
         say(.leave(conversation))
+    }
+
+    private func leaves(_ conversation: ConversationID) {
+        joined.remove(conversation)
+        entered[conversation] = nil
+    }
+
+    func enter(_ conversation: ConversationID, data: HereData?) {
+        guard joined.contains(conversation) else { return }
+        entered[conversation] = .some(data)
+        say(.enter(conversation, data: data))
+    }
+
+    func exit(_ conversation: ConversationID) {
+        entered[conversation] = nil
+        say(.exit(conversation))
     }
 
     func lookUp(_ users: [UserID]) { say(.get(users)) }

@@ -22,6 +22,8 @@ struct View {
         var firstShown: Instant?
         /// The number of typing users beyond those that are named.
         var unnamed = 0
+        /// Who is here; `nil` before the first update.
+        var here: ServerMessage.Here?
     }
 
     /// A request without an answer so far.
@@ -81,7 +83,8 @@ struct View {
             joined[conversation] = nil
         case .error(let error):
             if let asked = error.id.flatMap({ answered($0) }) { refused(asked, error.code) }
-        case .welcome, .members, .here, .pong, .goodbye: break
+        case .here(let here): joined[here.conversation]?.here = here
+        case .welcome, .members, .pong, .goodbye: break
         }
     }
 

@@ -211,6 +211,7 @@ final class EdgeSession: ConnectionEnd, Peer {
         switch limit {
         case .watchedUsers: world.bounds.met(.watchedUsers)
         case .joinedConversations: world.bounds.met(.joinedConversations)
+        case .enteredConversations: world.bounds.met(.enteredConversations)
         case .messageRate where world.settings.planted == .closesTalkative:
             shard.process.soon { [self] in
                 if let key, !isOver { shard.after { $0.end(key, .flood, at: $1) } }

@@ -11,6 +11,8 @@ final class SimulatedShardStore: PresenceStore {
     private unowned let process: Process
     /// Set before the first request.
     unowned var shard: SimulatedShard?
+    /// The decisions to exit that were written.
+    private var exits: Set<Int64> = []
 
     init(_ store: SimulatedStore, subscriber: SubscriberLink, in world: World, of process: Process) {
         (self.store, self.subscriber, self.world, self.process) = (store, subscriber, world, process)
@@ -39,7 +41,10 @@ final class SimulatedShardStore: PresenceStore {
     func list(
         _ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
     ) {
-        ask(commands: 1, reply) { store.record(entry, of: incarnation, until: until, reply: $0) }
+        ask(commands: 1, reply) { answer in
+            guard world.settings.planted != .entriesUnlisted else { return answer(.success(true)) }
+            store.record(entry, of: incarnation, until: until, reply: answer)
+        }
     }
 
     func unlist(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
@@ -47,7 +52,31 @@ final class SimulatedShardStore: PresenceStore {
     }
 
     func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>) {
-        ask(commands: 1, reply) { store.write(write, reply: $0) }
+        ask(commands: 1, reply) { answer in
+            guard !isForgotten(write) else {
+                let outcome = write.content == nil ? HereWritten.Outcome.gone : .here
+                return answer(.success(HereWritten(outcome: outcome, time: write.until, since: write.since)))
+            }
+            store.write(write, reply: answer)
+        }
+    }
+
+    func lines(of entries: [EntryName], reply: @escaping StoreReply<[HereLine?]>) {
+        ask(commands: entries.count, reply) { store.lines(of: entries, reply: $0) }
+    }
+
+    private func isForgotten(_ write: HereWrite) -> Bool {
+        switch world.settings.planted {
+        case .exitsOnce: write.content == nil && !exits.insert(write.sequence).inserted
+        case .forgetsEntries: write.content != nil && write.since != nil
+        case .entriesStay: write.content == nil && edge(of: write)?.isOpen != true
+        case .hereInBackground: write.content == nil && edge(of: write)?.isOpen == true
+        default: false
+        }
+    }
+
+    private func edge(of write: HereWrite) -> EdgeSession? {
+        world.observers.first { $0.sessionName == write.entry.session }
     }
 
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) {

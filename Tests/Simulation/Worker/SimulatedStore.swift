@@ -49,6 +49,10 @@ struct SimulatedStore {
         commands.send(.writeHere, { $0.write(write) }, reply: reply)
     }
 
+    func lines(of entries: [EntryName], reply: @escaping Reply<[HereLine?]>) {
+        commands.send(.audit, { $0.lines(of: entries) }, reply: reply)
+    }
+
     func write(_ write: DeviceWrite, reply: @escaping Reply<DeviceWritten>) {
         commands.send(.write, { $0.write(write) }, reply: reply)
     }
