@@ -138,6 +138,10 @@ extension RollcallNode: NodeAccess {
         try await node.typing(in: conversation)
     }
 
+    public func here(in conversation: ConversationID) async throws -> ServerMessage.Here {
+        try await node.here(in: conversation)
+    }
+
     public func members(of conversation: ConversationID) async throws -> [UserID: String]? {
         try await node.members(of: conversation)
     }

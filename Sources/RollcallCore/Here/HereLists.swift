@@ -108,7 +108,7 @@ final class HereLists {
     }
 
     /// Sweeps entries of dead incarnations that a read found, which sweepers may have missed.
-    private func sweepDead(_ read: HereSnapshot, at now: Instant) {
+    func sweepDead(_ read: HereSnapshot, at now: Instant) {
         let known = loop.redis.known(at: now)
         let strange = read.entries.filter { $0.incarnation != known.own && !known.living.contains($0.incarnation) }
         if !strange.isEmpty { loop.host.sweep(strange) }

@@ -10,7 +10,7 @@ public struct RedisState: Hashable, Sendable {
     public private(set) var answersReads = false
     public private(set) var clock: RedisClock
     /// Sessions are written until then: the end of the lease, less what clocks may differ.
-    private(set) var until = Timestamp(milliseconds: 0)
+    package private(set) var until = Timestamp(milliseconds: 0)
     /// The worker's name in `welcome`: that of its latest incarnation, also while Redis is away.
     private(set) var workerName: ByteString
     /// The last reset of the events when the incarnation began.

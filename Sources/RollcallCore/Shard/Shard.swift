@@ -339,6 +339,9 @@ extension Shard {
     /// Sweeps devices of dead incarnations that a read found, which sweepers may have missed.
     public func metDead(in snapshot: PresenceSnapshot) { watches.sweepDead(in: snapshot) }
 
+    /// The same for entries.
+    package func metDead(in here: HereSnapshot, at now: Instant) { hereLists.sweepDead(here, at: now) }
+
     /// Explains the presence that readers see of a user.
     public func explanation(of report: UserReport, at now: Instant) -> Explanation {
         let standings = redis.known(at: now).judged(report.workers.standings)

@@ -21,6 +21,7 @@ package final class Node: Sendable {
     private let state: NIOLockedValueBox<Readiness>
     private let started = NIOLockedValueBox<EventLoopPromise<Void>?>(nil)
     let requests: RequestConnection
+    let serverEntries = NIOLockedValueBox<[EntryName: ServerHere]>([:])
     let serverTypings = NIOLockedValueBox<[ServerTyping.Place: ServerTyping]>([:])
     let logger: Logger
     private let problems: ProblemLog

@@ -21,6 +21,10 @@ public protocol NodeAccess: Sendable {
     /// Returns who is typing in this conversation.
     func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing
 
+    /// Returns who has this conversation open: at most 1,000 of them, the longest here first, and how many there are. What a
+    /// worker held that has died counts until it is swept, within the lease plus two seconds.
+    func here(in conversation: ConversationID) async throws -> ServerMessage.Here
+
     /// Returns the members' display names; `nil` if the conversation is not managed.
     func members(of conversation: ConversationID) async throws -> [UserID: String]?
 
@@ -188,7 +192,7 @@ extension ShardDriver {
 // Users who type on behalf of an app's server: bots, agents and gateways, without a session. This worker renews them for
 // as long as the server said, unless another worker was told something else since.
 
-/// Why a user does not type on behalf of a server.
+/// Why a user does not type, or is not here, on behalf of a server.
 package enum ServerTypingRefusal: Error, Hashable, Sendable {
     /// The conversation has members, and the user is none.
     case notAMember

@@ -45,6 +45,20 @@ package protocol OperatorAccess: NodeAccess {
     /// Ends whatever servers have said of a user's typing.
     func stopTyping(_ user: UserID, in conversation: ConversationID) async throws
 
+    /// The most bytes that a user may show where they are here.
+    var hereData: Int { get }
+
+    /// Shows a user as having a conversation open for this long, on behalf of an app's server, in place of what servers have
+    /// said of the user there before. Members decide as for ``type(_:as:in:kind:for:)``.
+    ///
+    /// - Throws: ``ServerTypingRefusal``; ``Unavailable``.
+    func enter(
+        _ user: UserID, as profile: Profile, in conversation: ConversationID, data: HereData?, for duration: Duration
+    ) async throws
+
+    /// Ends what servers have said of a user's being there.
+    func exit(_ user: UserID, in conversation: ConversationID) async throws
+
     /// Explains a user's presence.
     func explanation(of user: UserID) async throws -> Explanation
 

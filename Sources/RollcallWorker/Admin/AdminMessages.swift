@@ -35,13 +35,33 @@ struct AdminServerTyping: AdminRequestBody {
                 "\"kind\" is \(TypingKind.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         self.kind = kind
+        duration = try Self.duration(in: json)
+        profile = Profile(name: try json.optionalField("name"))
+    }
+
+    /// For how long a server says something of a user.
+    fileprivate static func duration(in json: JSONValue) throws(UnexpectedJSON) -> Duration {
         let text: ByteString = try json.optionalField("for") ?? "10s"
-        guard let duration = DurationText.duration(text), duration > .zero, duration <= Self.longest else {
-            throw UnexpectedJSON("\"for\" is a duration of at most \(DurationText.text(Self.longest)), such as 30s")
+        guard let duration = DurationText.duration(text), duration > .zero, duration <= longest else {
+            throw UnexpectedJSON("\"for\" is a duration of at most \(DurationText.text(longest)), such as 30s")
         }
-        self.duration = duration
-        let name: ByteString? = try json.optionalField("name")
-        profile = Profile(name: name)
+        return duration
+    }
+}
+
+/// How a user is here on behalf of a server.
+struct AdminServerHere: AdminRequestBody {
+    static let form = #"{"data":{"section":4},"for":"30s","name":"Ada"}"#
+    static let absent = "{}"
+
+    let data: HereData?
+    let duration: Duration
+    let profile: Profile
+
+    init(json: JSONValue) throws(UnexpectedJSON) {
+        data = try json.optionalField("data")
+        duration = try AdminServerTyping.duration(in: json)
+        profile = Profile(name: try json.optionalField("name"))
     }
 }
 
@@ -101,6 +121,18 @@ struct AdminTyping: JSONWritable {
             $0.field("conversation", typing.conversation)
             $0.field("count", typing.count)
             $0.field("users", typing.users)
+        }
+    }
+}
+
+struct AdminHere: JSONWritable {
+    let here: ServerMessage.Here
+
+    func write(to json: inout JSONWriter) {
+        json.object {
+            $0.field("conversation", here.conversation)
+            $0.field("count", here.count)
+            $0.field("users", here.users)
         }
     }
 }

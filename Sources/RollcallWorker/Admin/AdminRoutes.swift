@@ -72,6 +72,14 @@ struct AdminRoutes: Sendable {
             AdminRoute(.get, "/v1/conversations/{conversation}/typing", .read) {
                 AdminJSON.response(AdminTyping(try await node.typing(in: $0.conversation())))
             },
+            AdminRoute(.get, "/v1/conversations/{conversation}/here", .read) {
+                AdminJSON.response(AdminHere(here: try await node.here(in: $0.conversation())))
+            },
+            AdminRoute(.put, "/v1/conversations/{conversation}/here/{user}", .app) { try await enter($0) },
+            AdminRoute(.delete, "/v1/conversations/{conversation}/here/{user}", .app) {
+                try await node.exit($0.user(), in: $0.conversation())
+                return Response(status: .noContent)
+            },
             AdminRoute(.put, "/v1/conversations/{conversation}/typing/{user}", .app) { try await type($0) },
             AdminRoute(.delete, "/v1/conversations/{conversation}/typing/{user}", .app) {
                 try await node.stopTyping($0.user(), in: $0.conversation())
@@ -135,16 +143,33 @@ extension AdminRoutes {
 
     private func type(_ call: AdminCall) async throws -> Response {
         let typing = try await call.body(AdminServerTyping.self)
-        do {
+        return try await shown {
             try await node.type(
                 call.user(), as: typing.profile, in: call.conversation(), kind: typing.kind, for: typing.duration)
+        }
+    }
+
+    private func enter(_ call: AdminCall) async throws -> Response {
+        let here = try await call.body(AdminServerHere.self)
+        guard here.data?.text.utf8.count ?? 0 <= node.hereData else {
+            throw AdminProblem(.limit, "data has at most \(node.hereData) bytes")
+        }
+        return try await shown {
+            try await node.enter(
+                call.user(), as: here.profile, in: call.conversation(), data: here.data, for: here.duration)
+        }
+    }
+
+    private func shown(_ show: () async throws -> Void) async throws -> Response {
+        do {
+            try await show()
         } catch let refusal as ServerTypingRefusal {
             switch refusal {
             case .notAMember:
                 throw AdminProblem(.notAMember, "the conversation has members, and the user is none of them")
             case .tooMany:
                 throw AdminProblem(
-                    .tooMany, "this worker shows as many users as typing as it can; ask another one",
+                    .tooMany, "this worker shows as many users for servers as it can; ask another one",
                     headers: [.retryAfter: "1"])
             }
         }

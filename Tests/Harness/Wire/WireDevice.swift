@@ -99,6 +99,14 @@ public final class WireDevice {
     }
 
     /// The last update about who is typing in a conversation.
+    /// Who is here, as last told; `nil` before that.
+    public func here(in conversation: ConversationID) async throws -> ServerMessage.Here? {
+        try await look()
+        return messages.reversed().lazy.compactMap {
+            if case .here(let here) = $0, here.conversation == conversation { here } else { nil }
+        }.first
+    }
+
     public func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing? {
         try await look()
         return messages.reversed().lazy.compactMap {

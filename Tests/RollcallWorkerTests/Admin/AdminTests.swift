@@ -201,6 +201,35 @@ struct AdminTests {
         }
     }
 
+    @Test("who is here is returned as in the here message, and a server shows a user as being here")
+    func here() async throws {
+        let bob = HereUser(
+            user: try UserID("bob"), name: "Bob", since: Timestamp(milliseconds: 5), isIdle: true,
+            data: HereData(stored: #"{"a":1}"#))
+        let conversation = try ConversationID("c42")
+        node.change { $0.here[conversation] = .init(conversation: conversation, users: [bob], count: 7) }
+        try await withAdmin(node) { ask in
+            let all = try await ask("GET", "/v1/conversations/c42/here").body
+            #expect(
+                all == #"{"conversation":"c42","count":7,"users":[{"data":{"a":1},"idle":true,"#
+                    + #""name":"Bob","since":5,"user":"bob"}]}"#)
+            let path = "/v1/conversations/c42/here/ada"
+            #expect(try await ask("PUT", path, #"{"data":{ "a" : 1 },"for":"30s","name":"Ada"}"#).status == 204)
+            #expect(try await ask("PUT", path).status == 204)
+            #expect(try await ask("DELETE", path).status == 204)
+            #expect(try await ask("PUT", path, #"{"data":{"a":1000000}}"#).problem == "limit")
+            for body in [#"{"for":"301s"}"#, #"{"data":[]}"#, #"{"data":"x"}"#, "[]"] {
+                #expect(try await ask("PUT", path, body).problem == "bad_request", "\(body)")
+            }
+            #expect(
+                node.done == [
+                    #"ada {"a":1} Ada in c42 for 30.0 seconds"#, "ada in c42 for 10.0 seconds", "ada leaves c42",
+                ])
+            node.change { $0.failure = ServerTypingRefusal.notAMember }
+            #expect(try await ask("PUT", path).status == 409)
+        }
+    }
+
     @Test("up to a thousand users can be requested at once")
     func thousand() async throws {
         try await withAdmin(node) { ask in

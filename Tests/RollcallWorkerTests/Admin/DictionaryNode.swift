@@ -10,6 +10,7 @@ final class DictionaryNode: OperatorAccess {
     struct State {
         var presence: [UserID: Presence] = [:]
         var typing: [ConversationID: [Typist]] = [:]
+        var here: [ConversationID: ServerMessage.Here] = [:]
         var members: [ConversationID: [UserID: String]] = [:]
         /// The stream of events; `nil` if they are off.
         var events: [Event]?
@@ -91,6 +92,23 @@ final class DictionaryNode: OperatorAccess {
     func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing {
         let typists = try with { $0.typing[conversation] ?? [] }
         return ServerMessage.Typing(conversation: conversation, users: typists, count: typists.count)
+    }
+
+    func here(in conversation: ConversationID) async throws -> ServerMessage.Here {
+        try with { $0.here[conversation] ?? .init(conversation: conversation, users: [], count: 0) }
+    }
+
+    var hereData: Int { 12 }
+
+    func enter(
+        _ user: UserID, as profile: Profile, in conversation: ConversationID, data: HereData?, for duration: Duration
+    ) async throws {
+        let says = [data?.text, profile.name].compactMap { $0.map { " \($0)" } }.joined()
+        try with { $0.done.append("\(user)\(says) in \(conversation) for \(duration)") }
+    }
+
+    func exit(_ user: UserID, in conversation: ConversationID) async throws {
+        try with { $0.done.append("\(user) leaves \(conversation)") }
     }
 
     func members(of conversation: ConversationID) async throws -> [UserID: String]? {
