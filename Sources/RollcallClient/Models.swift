@@ -377,7 +377,7 @@ public final class ConnectionModel {
 
 // What the client knows already, so that a new model is not empty until the first update.
 extension RollcallClient {
-    fileprivate var language: Language { options.language ?? .current }
+    var language: Language { options.language ?? .current }
 
     fileprivate func known(_ user: UserID) -> Presence? { engine.shared.withLock { $0.presences[user] } }
 

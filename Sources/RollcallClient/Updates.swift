@@ -251,6 +251,18 @@ extension Engine {
         begin(mailbox) { rooms.observe(conversation) { $0.typing.add { mailbox.put($0) } } }
     }
 
+    func observeHere(in conversation: ConversationID, _ mailbox: Mailbox<Here>) {
+        begin(mailbox) {
+            rooms.observe(conversation) {
+                $0.here.add {
+                    mailbox.put($0)
+                } forgotten: {
+                    mailbox.put(Here(conversation: conversation))
+                }
+            }
+        }
+    }
+
     func observeMembers(of conversation: ConversationID, _ mailbox: Mailbox<Members>) {
         begin(mailbox) { rooms.observe(conversation) { $0.members.add { mailbox.put($0) } } }
     }

@@ -10,6 +10,8 @@ final class FakeWire: Wire, @unchecked Sendable {
     var device: DeviceID?
     /// The conversations that the client has joined, and whether it asked for their members.
     var joined: [ConversationID: Bool] = [:]
+    /// Those of which it asked who is here.
+    var follows: Set<ConversationID> = []
     var watched: Set<UserID> = []
     /// `nil` while the connection is not open.
     weak var world: World?

@@ -208,6 +208,16 @@ public struct FakePerson: Sendable {
         await worker.happens { $0.typed(by: user, named: name, on: nil, false, in: conversation) }
     }
 
+    /// Has a conversation open, and shows this there, until ``exits(_:)``.
+    public nonisolated(nonsending) func enters(_ conversation: ConversationID, data: HereData? = nil) async {
+        await worker.happens { $0.enters(user, named: name, on: nil, conversation, data) }
+    }
+
+    /// No longer has it open.
+    public nonisolated(nonsending) func exits(_ conversation: ConversationID) async {
+        await worker.happens { $0.exits(user, on: nil, conversation) }
+    }
+
     /// Becomes online.
     public nonisolated(nonsending) func comes() async { await become(.active) }
 

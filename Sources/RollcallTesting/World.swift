@@ -33,6 +33,8 @@ final class World: @unchecked Sendable {
     private(set) var heard: [ClientMessage] = []
     /// Who types in a conversation, and on which devices. The device of a ``FakePerson`` is `nil`.
     private var typing: [ConversationID: [(typist: Typist, devices: Set<DeviceID?>)]] = [:]
+    /// Who has a conversation open: each user's devices, the one that sent data last at the end.
+    private var here: [ConversationID: [(user: HereUser, devices: [(id: DeviceID?, data: HereData?)])]] = [:]
     private var states: [UserID: [DeviceID?: DeviceState]] = [:]
     private var presences: [UserID: Presence] = [:]
     private var members: [ConversationID: [UserID: String]] = [:]
@@ -74,6 +76,7 @@ final class World: @unchecked Sendable {
     private func graceEnded(for session: FakeWire, lostAt time: Timestamp) {
         guard let device = session.device, lastSessions[session.user]?[device] === session else { return }
         changed(to: nil, session.user, on: device, lastSeen: time)
+        for conversation in here.keys { exits(session.user, on: device, conversation) }
     }
 
     /// Sets the state of one of the user's devices; `nil` for a device that is gone.
@@ -119,6 +122,48 @@ final class World: @unchecked Sendable {
         if rows.map(\.typist) != before { tellTyping(in: conversation) }
     }
 
+    /// One of the user's devices has a conversation open.
+    func enters(
+        _ user: UserID, named name: String? = nil, on device: DeviceID?, _ conversation: ConversationID,
+        _ data: HereData?
+    ) {
+        if let members = members[conversation], members[user] == nil { return }
+        var rows = here[conversation] ?? []
+        let index = rows.firstIndex { $0.user.user == user } ?? rows.count
+        if index == rows.count { rows.append((HereUser(user: user, name: name.map(ByteString.init), since: now), [])) }
+        rows[index].devices.removeAll { $0.id == device }
+        rows[index].devices.append((device, data))
+        changed(rows, at: index, in: conversation)
+    }
+
+    /// It no longer has.
+    func exits(_ user: UserID, on device: DeviceID?, _ conversation: ConversationID) {
+        guard var rows = here[conversation], let index = rows.firstIndex(where: { $0.user.user == user }),
+            rows[index].devices.contains(where: { $0.id == device })
+        else { return }
+        rows[index].devices.removeAll { $0.id == device }
+        changed(rows, at: index, in: conversation)
+    }
+
+    private func changed(
+        _ rows: [(user: HereUser, devices: [(id: DeviceID?, data: HereData?)])], at index: Int,
+        in conversation: ConversationID
+    ) {
+        var rows = rows
+        rows[index].user.data = rows[index].devices.last { $0.data != nil }?.data
+        if rows[index].devices.isEmpty { rows.remove(at: index) }
+        let before = whoIsHere(in: conversation)
+        here[conversation] = rows
+        let message = whoIsHere(in: conversation)
+        guard message != before else { return }
+        for session in sessions where session.follows.contains(conversation) { session.tell(message) }
+    }
+
+    private func whoIsHere(in conversation: ConversationID) -> ServerMessage {
+        let rows = here[conversation] ?? []
+        return .here(.init(conversation: conversation, users: rows.map(\.user), count: rows.count))
+    }
+
     func typists(in conversation: ConversationID) -> [Typist] { typing[conversation]?.map(\.typist) ?? [] }
 
     func setMembers(_ members: [UserID: String], of conversation: ConversationID) {
@@ -130,6 +175,9 @@ final class World: @unchecked Sendable {
             } else if session.joined[conversation] == true {
                 tellMembers(of: conversation, to: session)
             }
+        }
+        for row in here[conversation] ?? [] where members[row.user.user] == nil {
+            for device in row.devices { exits(row.user.user, on: device.id, conversation) }
         }
         let before = typists(in: conversation).count
         typing[conversation]?.removeAll { members[$0.typist.user] == nil }
@@ -156,15 +204,24 @@ final class World: @unchecked Sendable {
             session.tell(.presence(users.map(presence)))
         case .unwatch(let users): session.watched.subtract(users)
         case .get(let users): return session.tell(.presence(users.map(presence), id: request.id))
-        case .join(let conversation, let presence, _):
-            guard join(conversation, presence, session, id: request.id) else { return }
+        case .join(let conversation, let presence, let here):
+            guard join(conversation, presence, here: here, session, id: request.id) else { return }
         case .leave(let conversation):
             session.joined[conversation] = nil
+            session.follows.remove(conversation)
             typed(by: session.user, on: session.device, false, in: conversation)
+            exits(session.user, on: session.device, conversation)
+        case .enter(let conversation, let data):
+            guard session.joined[conversation] != nil else {
+                return session.tell(
+                    .error(MessageError(code: .notJoined, id: request.id, message: "join the conversation first")))
+            }
+            enters(session.user, on: session.device, conversation, data)
+        case .exit(let conversation): exits(session.user, on: session.device, conversation)
         case .typing(let conversation, let typing, let kind):
             typed(by: session.user, on: session.device, typing, kind, in: conversation)
         case .ping: session.tell(.pong(time: now))
-        case .token, .enter, .exit: break
+        case .token: break
         case .goodbye:
             ended(session, .closed(.normal))
             graceEnded(for: session, lostAt: now)
@@ -187,7 +244,7 @@ final class World: @unchecked Sendable {
     }
 
     private func join(
-        _ conversation: ConversationID, _ presence: Bool, _ session: FakeWire, id: MessageID?
+        _ conversation: ConversationID, _ presence: Bool, here: Bool, _ session: FakeWire, id: MessageID?
     ) -> Bool {
         if let members = members[conversation], members[session.user] == nil {
             session.tell(.error(MessageError(code: .notAMember, id: id, message: "you are not a member")))
@@ -196,6 +253,8 @@ final class World: @unchecked Sendable {
         session.joined[conversation] = presence
         session.tell(message(about: conversation, for: session))
         if presence { tellMembers(of: conversation, to: session) }
+        if here { session.follows.insert(conversation) } else { session.follows.remove(conversation) }
+        if here { session.tell(whoIsHere(in: conversation)) }
         return true
     }
 
@@ -237,8 +296,8 @@ final class World: @unchecked Sendable {
 extension ClientMessage {
     fileprivate var needsRedis: Bool {
         switch self {
-        case .state, .watch, .get, .join, .typing: true
-        case .hello, .token, .unwatch, .leave, .enter, .exit, .ping, .goodbye: false
+        case .state, .watch, .get, .join, .enter, .typing: true
+        case .hello, .token, .unwatch, .leave, .exit, .ping, .goodbye: false
         }
     }
 }

@@ -20,6 +20,7 @@ final class Engine: @unchecked Sendable {
         var presences: [UserID: Presence] = [:]
         var typing: [ConversationID: Typing] = [:]
         var members: [ConversationID: Members] = [:]
+        var here: [ConversationID: Here] = [:]
     }
 
     let environment: Environment
@@ -58,6 +59,8 @@ final class Engine: @unchecked Sendable {
     private var restEnded: (() -> Void)?
     /// False if the platform says that there is no network.
     private(set) var hasNetwork = true
+    /// As the last welcome said.
+    private(set) var ownUser: UserID?
     private(set) var typingExpiry = Duration.seconds(3)
     /// The one timer, and how to cancel it.
     private var timer: (deadline: ContinuousClock.Instant, cancel: () -> Void)?
@@ -380,6 +383,7 @@ extension Engine {
 
     func welcomed(_ welcome: ServerMessage.Welcome) {
         typingExpiry = .milliseconds(min(max(welcome.typing.expiry, 0), 3_600_000))
+        ownUser = welcome.user
         for field in fields { field.expiryLearnt(typingExpiry) }
         outbox.limitsLearnt(welcome.limits, at: now)
         timeHeard(welcome.time)
@@ -428,8 +432,12 @@ extension Engine {
             rooms[typing.conversation]?.heard(typing, expiry: typingExpiry, at: now)
         case .members(let members):
             outbox.membersShown(members.users.count, in: members.conversation)
-            if outbox.conversations.way(of: members.conversation) == true {
+            if outbox.conversations.way(of: members.conversation)?.contains(.members) == true {
                 rooms[members.conversation]?.heard(members, at: now)
+            }
+        case .here(let here):
+            if outbox.conversations.way(of: here.conversation)?.contains(.here) == true {
+                rooms[here.conversation]?.heard(here)
             }
         case .removed(let conversation):
             outbox.removed(from: conversation, at: now, using: &random)
@@ -438,11 +446,11 @@ extension Engine {
             switch outbox.acknowledged(id) {
             case .stop(let stop): end(stop, published: true)
             case .token(let token): connection.freshTokenAnswered(token, accepted: true)
-            case .watch, .join, .get, .state, nil: break
+            case .watch, .join, .enter, .get, .state, nil: break
             }
         case .error(let error):
             refused(error)
-        case .welcome, .goodbye, .pong, .here:
+        case .welcome, .goodbye, .pong:
             break  // Handled by the connection.
         }
         changed()
@@ -460,7 +468,7 @@ extension Engine {
         case .get(let users): if isFinal { people.readRefused(users) }
         case .stop(let stop): end(stop, published: false)
         case .token(let token): if isFinal { connection.freshTokenAnswered(token, accepted: false) }
-        case .watch, .state: if isFinal { report(RollcallError(error)) }
+        case .watch, .enter, .state: if isFinal { report(RollcallError(error)) }
         }
     }
 

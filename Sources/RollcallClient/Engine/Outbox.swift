@@ -18,6 +18,7 @@ struct Outbox {
     enum Subject {
         case watch([UserID])
         case join(ConversationID)
+        case enter(ConversationID)
         case get([UserID])
         case stop(Stop)
         case state
@@ -33,6 +34,9 @@ struct Outbox {
 
     var users = Subscriptions<UserID>()
     var conversations = Subscriptions<ConversationID>()
+    /// What this device has open, as it is and as the worker knows it.
+    private var entries: [ConversationID: HereData?] = [:]
+    private var entriesTold: [ConversationID: HereData?] = [:]
     /// Users whose presence is wanted once. They are asked for in one message at a time.
     var gets: Set<UserID> = []
     private var getting: (id: MessageID, users: Set<UserID>)?
@@ -56,8 +60,10 @@ struct Outbox {
     /// An app may open a conversation before its server has set the members, and a removed user may be added again. No
     /// worker tells a session of that which has not joined.
     private var forGood = Retry(shortest: .seconds(2), first: .seconds(4), longest: .seconds(58))
-    /// Refused for now: whether the state, a token, and users to get.
-    private var again: (state: Bool, token: String?, gets: Set<UserID>) = (false, nil, [])
+    /// Refused for now: whether the state, a token, users to get, and entries.
+    private var again: (state: Bool, token: String?, gets: Set<UserID>, entries: Set<ConversationID>) = (
+        false, nil, [], []
+    )
     private var unanswered: [MessageID: Subject] = [:]
     private var lastID: Int64 = 0
 
@@ -76,7 +82,8 @@ struct Outbox {
             if again.state { stateTold = nil }
             token = token ?? again.token
             gets.formUnion(again.gets)
-            again = (false, nil, [])
+            for conversation in again.entries { entriesTold[conversation] = nil }
+            again = (false, nil, [], [])
         }
         if forGood.isDue(at: now) {
             users.retry(.forGood)
@@ -102,8 +109,8 @@ struct Outbox {
     mutating func connectionLost() {
         users.connectionLost()
         conversations.connectionLost()
-        (signals, gets, getting, token) = ([], [], nil, nil)
-        again = (false, nil, [])
+        (signals, gets, getting, token, entriesTold) = ([], [], nil, nil, [:])
+        again = (false, nil, [], [])
         charged = [:]
         budget.lacking = nil
         (forNow.deadline, forGood.deadline) = (nil, nil)
@@ -114,6 +121,12 @@ struct Outbox {
     mutating func spend(at now: ContinuousClock.Instant) {
         budget.count(at: now)
         budget.spend(1)
+    }
+
+    /// Has this device have a conversation open, with this data, or not.
+    mutating func enter(_ conversation: ConversationID, _ data: HereData??) {
+        entries[conversation] = data
+        again.entries.remove(conversation)
     }
 
     /// Queues a signal. It replaces an unsent signal of the same conversation, unless a call waits for that one.
@@ -189,6 +202,7 @@ extension Outbox {
                 if mayBeRetried { again.gets.formUnion(getting?.users.intersection(names) ?? []) }
                 getting = nil
             }
+        case .enter(let name): if mayBeRetried { again.entries.insert(name) }
         case .state: again.state = again.state || error.retry
         case .token(let token): if error.retry, id == lastToken { again.token = token }
         // A stop is not sent again: the waiting call returns at once, and the typing expires at the worker.
@@ -207,6 +221,7 @@ extension Outbox {
     mutating func removed(
         from conversation: ConversationID, at now: ContinuousClock.Instant, using random: inout Jitter
     ) {
+        entriesTold[conversation] = nil
         guard conversations.refuse(conversation, .forGood) != nil, conversations.isWanted(conversation) else { return }
         forGood.refused(isFirst: true, at: now, using: &random)
     }
@@ -230,6 +245,7 @@ extension Outbox {
         }
         while let conversation = conversations.surplus.min(), mayTake(.leave(conversation)) {
             conversations.giveUp([conversation])
+            entriesTold[conversation] = nil
             taken.append(ClientRequest(.leave(conversation)))
         }
         while users.hasSurplus {
@@ -239,13 +255,18 @@ extension Outbox {
             taken.append(ClientRequest(.unwatch(names)))
         }
         for conversation in conversations.next(.max, room: conversationRoom) {
-            let message = ClientMessage.join(conversation, presence: conversations.wanted(conversation))
+            let parts = conversations.wanted(conversation)
+            let message = ClientMessage.join(
+                conversation, presence: parts.contains(.members), here: parts.contains(.here))
             guard mayTake(message) else { break }
-            if message.cost(limits) > 1 { charged[conversation, default: 0] += 1 }
+            // One that was refused knows nothing of what was entered there.
+            if !conversations.isServed(conversation) { entriesTold[conversation] = nil }
+            if parts.contains(.members) { charged[conversation, default: 0] += 1 }
             let id = ask(.join(conversation))
             conversations.ask(conversation, message: lastID)
             taken.append(ClientRequest(message, id: id))
         }
+        takeEntries(into: &taken)
         takeSignals(into: &taken)
         while users.hasDue {
             let names = users.next(usersPerMessage, room: userRoom)
@@ -267,7 +288,23 @@ extension Outbox {
         return taken
     }
 
-    private mutating func mayTake(_ message: ClientMessage) -> Bool { budget.takes(message.cost(limits)) }
+    private mutating func mayTake(_ message: ClientMessage) -> Bool {
+        budget.takes(message.cost(limits, entries: entriesTold.count))
+    }
+
+    /// Takes what has changed of what this device has open, in conversations that are joined or were just asked for.
+    private mutating func takeEntries(into taken: inout [ClientRequest]) {
+        let all = Set(entries.keys).union(entriesTold.keys)
+        guard !all.isEmpty else { return }
+        for conversation in all.sorted() where conversations.isServed(conversation) {
+            let (wanted, told) = (entries[conversation], entriesTold[conversation])
+            guard wanted != told else { continue }
+            let message = wanted.map { ClientMessage.enter(conversation, data: $0) } ?? .exit(conversation)
+            guard mayTake(message) else { return }
+            entriesTold[conversation] = wanted
+            taken.append(ClientRequest(message, id: wanted == nil ? nil : ask(.enter(conversation))))
+        }
+    }
 
     /// Takes the signals of joined conversations. Others wait for a join that is due, or are dropped if none is to come.
     private mutating func takeSignals(into taken: inout [ClientRequest]) {

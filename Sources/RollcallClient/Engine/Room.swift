@@ -14,6 +14,10 @@ final class Room {
     let conversation: ConversationID
     let typing: Observed<Typing>
     let members: Observed<Members>
+    let here: Observed<Here>
+    /// Who keeps it open, and what was shown last, the latest at the end.
+    fileprivate var entries: [(key: ObjectIdentifier, data: HereData?)] = []
+    private var hereHeard: ServerMessage.Here?
     /// The user's own fields here whose views are shown.
     var fields: [TypingField] = []
     private unowned let engine: Engine
@@ -35,9 +39,13 @@ final class Room {
         self.engine = engine
         typing = Observed { [shared = engine.shared] latest in shared.withLock { $0.typing[conversation] = latest } }
         members = Observed { [shared = engine.shared] latest in shared.withLock { $0.members[conversation] = latest } }
+        here = Observed { [shared = engine.shared] latest in shared.withLock { $0.here[conversation] = latest } }
     }
 
-    var isUsed: Bool { typing.isObserved || members.isObserved || !fields.isEmpty }
+    var isUsed: Bool {
+        typing.isObserved || members.isObserved || here.isObserved || !fields.isEmpty || !entries.isEmpty
+    }
+    var parts: Parts { Parts(members.isObserved ? [.members] : []).union(here.isObserved ? [.here] : []) }
     /// Of the fields that are typed in, the one edited last.
     var typedIn: TypingField? {
         var last: TypingField?
@@ -45,7 +53,7 @@ final class Room {
         return last
     }
     /// The users whose names are shown here.
-    var users: [UserID] { typists.map(\.user) + endings.keys }
+    var users: [UserID] { typists.map(\.user) + endings.keys + (hereHeard?.users.map(\.user) ?? []) }
     var deadline: ContinuousClock.Instant? {
         fields.reduce(earliest(earliest(typingEnd, namedBy), completeBy)) { earliest($0, $1.deadline) }
     }
@@ -77,12 +85,14 @@ final class Room {
     func close() {
         if typing.latest != nil { show([], count: 0, until: nil) }
         if members.latest != nil { members.update(Members(conversation: conversation)) }
+        if here.latest != nil { here.update(Here(conversation: conversation)) }
     }
 
     /// Nobody uses it, and the worker no longer sends it.
     func dropped() {
         typing.forget()
         members.forget()
+        here.forget()
     }
 
     /// Handles that the worker does not serve this conversation, or no longer. What it serves later is a first value
@@ -92,6 +102,8 @@ final class Room {
         refusal = error
         show([], count: 0, until: nil)
         endMembers()
+        hereHeard = nil
+        if here.isObserved { here.update(Here(conversation: conversation, refusal: error)) }
         if members.isObserved { members.update(Members(conversation: conversation, refusal: error)) }
     }
 
@@ -112,6 +124,30 @@ final class Room {
     func namesCame(of users: Set<UserID>) {
         if typists.contains(where: { users.contains($0.user) }) { show(typists, count: count, until: typingEnd) }
         if users.contains(where: { endings[$0] != nil }) { showMembers() }
+        if hereHeard?.users.contains(where: { users.contains($0.user) }) == true { showHere() }
+    }
+
+    /// Handles who is here.
+    func heard(_ message: ServerMessage.Here) {
+        hereHeard = message
+        showHere()
+    }
+
+    private func showHere() {
+        guard let message = hereHeard else { return }
+        let users = message.users.map { user in
+            var user = user
+            user.name = engine.names.name(of: user.user).map(ByteString.init) ?? user.name
+            return user
+        }
+        here.update(
+            Here(conversation: conversation, users: users, count: message.count, ownUser: engine.ownUser))
+    }
+
+    /// Nobody observes who is here, or nobody is known to be.
+    func endHere() {
+        hereHeard = nil
+        here.forget()
     }
 
     /// Handles the worker's list. Each member's presence follows, without being asked for.
@@ -146,6 +182,7 @@ final class Room {
     func presenceForgotten() {
         showMembers()
         (isComplete, completeBy) = (false, nil)
+        endHere()
     }
 
     /// Handles that nobody observes the members, or that they are refused.
@@ -236,6 +273,25 @@ final class Rooms {
         }
     }
 
+    /// Somebody has the conversation open, and shows this; or no longer.
+    func enter(_ conversation: ConversationID, _ data: HereData?, by key: ObjectIdentifier) {
+        let room = open(conversation)
+        room.entries.removeAll { $0.key == key }
+        room.entries.append((key, data))
+        entriesChanged(in: room)
+    }
+
+    func exit(_ conversation: ConversationID, by key: ObjectIdentifier) {
+        guard let room = rooms[conversation], room.entries.contains(where: { $0.key == key }) else { return }
+        room.entries.removeAll { $0.key == key }
+        entriesChanged(in: room)
+    }
+
+    private func entriesChanged(in room: Room) {
+        engine.outbox.enter(room.conversation, room.entries.last.map { $0.data })
+        want(room)
+    }
+
     func open(_ conversation: ConversationID) -> Room {
         if let known = rooms[conversation] { return known }
         let new = Room(conversation, in: engine)
@@ -247,7 +303,7 @@ final class Rooms {
     func want(_ room: Room) {
         guard rooms[room.conversation] === room else { return }
         if room.isUsed {
-            engine.outbox.conversations.want(room.conversation, room.members.isObserved)
+            engine.outbox.conversations.want(room.conversation, room.parts)
         } else {
             engine.outbox.conversations.unwant(room.conversation)
         }
@@ -259,7 +315,8 @@ final class Rooms {
     func tidy(_ conversation: ConversationID) {
         guard let room = rooms[conversation] else { return }
         let way = engine.outbox.conversations.way(of: conversation)
-        if !room.members.isObserved, way != true { room.endMembers() }
+        if !room.members.isObserved, way?.contains(.members) != true { room.endMembers() }
+        if !room.here.isObserved, way?.contains(.here) != true { room.endHere() }
         if !room.isUsed, way == nil { rooms.removeValue(forKey: conversation)?.dropped() }
     }
 

@@ -1,7 +1,14 @@
 // What the worker should serve by name (users, conversations), and what it was asked for on this connection.
 
+/// What is wanted of a conversation besides who types there.
+struct Parts: OptionSet {
+    let rawValue: UInt8
+    static let members = Parts(rawValue: 1)
+    static let here = Parts(rawValue: 2)
+}
+
 /// The difference between the names that are wanted and those that were asked for, each in a way (for conversations:
-/// whether with their members). What was refused is asked for again at ``retry(_:)``, as long as it is wanted. Asking
+/// with which parts). What was refused is asked for again at ``retry(_:)``, as long as it is wanted. Asking
 /// twice and giving up twice do no harm.
 struct Subscriptions<Name: Hashable & Comparable> {
     /// How a worker refused: until it can, or until something else has changed.
@@ -10,14 +17,14 @@ struct Subscriptions<Name: Hashable & Comparable> {
     }
 
     private struct Asked {
-        let way: Bool
+        let way: Parts
         /// The number of the message that asked.
         let message: Int64
         /// How often the name was refused before.
         let tries: Int
     }
 
-    private var wanted: [Name: Bool] = [:]
+    private var wanted: [Name: Parts] = [:]
     private var asked: [Name: Asked] = [:]
     private var refused: [Name: (refusal: Refusal, tries: Int)] = [:]
     private var due: Set<Name> = []
@@ -32,10 +39,10 @@ struct Subscriptions<Name: Hashable & Comparable> {
     func isDue(_ name: Name) -> Bool { due.contains(name) }
     func isServed(_ name: Name) -> Bool { asked[name] != nil && refused[name] == nil }
     /// The way in which a name was asked for; `nil` if it was not.
-    func way(of name: Name) -> Bool? { asked[name]?.way }
+    func way(of name: Name) -> Parts? { asked[name]?.way }
 
     /// A name that was refused for good is asked for at once, because its view is new; for now, not before a retry.
-    mutating func want(_ name: Name, _ way: Bool = false) {
+    mutating func want(_ name: Name, _ way: Parts = []) {
         wanted[name] = way
         surplus.remove(name)
         let isDue = refused[name].map { $0.refusal != .forNow } ?? (asked[name]?.way != way)
@@ -94,7 +101,7 @@ struct Subscriptions<Name: Hashable & Comparable> {
     }
 
     /// In which way it is asked for next.
-    func wanted(_ name: Name) -> Bool { wanted[name] ?? false }
+    func wanted(_ name: Name) -> Parts { wanted[name] ?? [] }
 
     /// Gives up these names of the surplus.
     mutating func giveUp(_ names: [Name]) {

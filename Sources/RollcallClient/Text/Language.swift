@@ -73,12 +73,14 @@ extension Language.Words {
         /// The text between the sentence and its dots, such as a no-break space.
         public var beforeDots: String
 
-        /// A verb for each kind of typing.
+        /// A verb for each kind of typing, and for who has a conversation open.
         public struct Verbs: Hashable, Sendable, Codable {
             public var typing: String
             public var recording: String
             public var uploading: String
             public var thinking: String
+            /// `is here`, `are here`.
+            public var here: String
 
             subscript(kind: TypingKind) -> String {
                 switch kind {
@@ -346,6 +348,7 @@ extension Language.Words {
             + TypingKind.allCases.flatMap {
                 [Phrase("typing.verb.\($0)", typing.verb[$0]), Phrase("typing.verbs.\($0)", typing.verbs[$0])]
             }
+            + [Phrase("typing.verb.here", typing.verb.here), Phrase("typing.verbs.here", typing.verbs.here)]
     }
 
     private static let verbs: Set = ["verb", "verbs"]

@@ -55,14 +55,16 @@ public struct TypingText: Sendable {
     ///   - typing: who is typing.
     ///   - name: returns the app's name for a user. If it is `nil`, the name in `typing` is used.
     public func text(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String {
-        let sentence = language.text(for: sentence(for: typing, name: name), kind: typing.kind, isolating: true)
+        let sentence = language.text(
+            for: sentence(for: typing, name: name), verbs: language.verbs(of: typing.kind), isolating: true)
         return sentence.isEmpty || dots == .none
             ? sentence : sentence + language.words.typing.beforeDots + dots.rawValue
     }
 
     /// Returns the text for a screen reader: without dots, and without isolates, since it is spoken in logical order.
     public func label(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String {
-        language.text(for: sentence(for: typing, name: name), kind: typing.kind, isolating: false)
+        language.text(
+            for: sentence(for: typing, name: name), verbs: language.verbs(of: typing.kind), isolating: false)
     }
 }
 
@@ -125,14 +127,20 @@ extension TypingText {
 }
 
 extension Language {
+    fileprivate func verbs(of kind: TypingKind) -> (one: String, several: String) {
+        (words.typing.verb[kind], words.typing.verbs[kind])
+    }
+
     /// Returns the sentence, without dots.
     ///
-    /// - Parameter isolating: whether names are wrapped in isolates, so that they do not change the order of the text
-    ///   around them. That matters on a screen, but not for a screen reader.
-    func text(for sentence: TypingSentence, kind: TypingKind, isolating: Bool) -> String {
+    /// - Parameters:
+    ///   - verbs: what one of them does, and what several do.
+    ///   - isolating: whether names are wrapped in isolates, so that they do not change the order of the text
+    ///     around them. That matters on a screen, but not for a screen reader.
+    func text(for sentence: TypingSentence, verbs: (one: String, several: String), isolating: Bool) -> String {
         let typing = words.typing
         func filled(_ phrase: String, _ placeholder: String = "", with value: String = "") -> String {
-            phrase.filled([(placeholder, value), ("verb", typing.verb[kind]), ("verbs", typing.verbs[kind])])
+            phrase.filled([(placeholder, value), ("verb", verbs.one), ("verbs", verbs.several)])
         }
         func people(_ names: [String], and last: String? = nil, total: Int) -> String {
             let items = names.map { person($0, isolating: isolating) } + (last.map { [$0] } ?? [])

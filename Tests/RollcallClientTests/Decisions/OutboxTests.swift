@@ -154,7 +154,7 @@ import Testing
     @Test("what is refused for now is repeated when due, not before, and the app does not know")
     mutating func refusedForNow() throws {
         outbox.users.want("bob")
-        outbox.conversations.want("c1", true)
+        outbox.conversations.want("c1", [.members])
         outbox.conversations.want("c2")
         (outbox.state, outbox.token, outbox.gets) = (.idle, "fresh", ["carol"])
         let sent = requests()
@@ -202,7 +202,7 @@ import Testing
         outbox.conversations.want("c")
         let first = requests()
         outbox.users.unwant("bob")
-        outbox.conversations.want("c", true)
+        outbox.conversations.want("c", [.members])
         _ = take()
         outbox.users.want("bob")
         _ = take()
@@ -236,7 +236,7 @@ import Testing
     )
     mutating func notAMember() throws {
         random = Jitter { .max }
-        outbox.conversations.want("c", true)
+        outbox.conversations.want("c", [.members])
         for limit in [6, 10, 18, 34, 60, 60] {
             let request = try #require(requests().first)
             #expect(request.message == .join("c", presence: true))
@@ -247,7 +247,7 @@ import Testing
         _ = take()
         outbox.removed(from: "c", at: now, using: &random)
         #expect(try #require(outbox.deadline) == now + .seconds(6), "a removal is a first refusal")
-        outbox.conversations.want("c", true)
+        outbox.conversations.want("c", [.members])
         #expect(take() == [.join("c", presence: true)])
     }
 
@@ -309,7 +309,7 @@ import Testing
                 wanted.remove(user)
             case 4..<7:
                 let way = Bool.random(using: &random)
-                outbox.conversations.want(conversation, way)
+                outbox.conversations.want(conversation, way ? [.members] : [])
                 wishes[conversation] = way
             case 7:
                 outbox.conversations.unwant(conversation)

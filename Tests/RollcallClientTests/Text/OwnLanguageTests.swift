@@ -51,8 +51,8 @@ import Testing
           "id": "sv", "name": "Svenska", "direction": "ltr",
           "list": {"pair": " och ", "middle": ", ", "last": " och "},
           "typing": {
-            "verb": {"typing": "skriver", "recording": "spelar in", "uploading": "laddar upp", "thinking": "tänker"},
-            "verbs": {"typing": "skriver", "recording": "spelar in", "uploading": "laddar upp", "thinking": "tänker"},
+            "verb": {"typing": "skriver", "recording": "spelar in", "uploading": "laddar upp", "thinking": "tänker", "here": "är här"},
+            "verbs": {"typing": "skriver", "recording": "spelar in", "uploading": "laddar upp", "thinking": "tänker", "here": "är här"},
             "one": "{name} {verb}", "list": {"other": "{list} skriver"}, "someone": "Någon skriver",
             "people": {"other": "{count} personer skriver"}, "several": "Flera personer skriver",
             "person": "{name}", "others": {"one": "{count} till", "other": "{count} till"},
@@ -88,7 +88,7 @@ import Testing
                 "typing.list is wrong: The form `other` is missing."
             ),
             ("{name} {verb}", "skriver", "typing.one lacks {name}"),
-            (", \"thinking\": \"tänker\"},\n    \"one", "},\n    \"one", "typing.verbs.thinking is missing"),
+            (", \"here\": \"är här\"},\n    \"one", "},\n    \"one", "typing.verbs.here is missing"),
         ])
     func wrongJSON(text: String, wrong: String, problem: String) {
         #expect(throws: InvalidLanguage(problems: [problem])) {
