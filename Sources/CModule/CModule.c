@@ -7,6 +7,7 @@ static const unsigned char browser_file_texts[] = {
 #embed "../RollcallBrowser/Module/client.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/connection.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/engine.js" suffix(, 0,)
+#embed "../RollcallBrowser/Module/here.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/messages.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/names.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/outbox.js" suffix(, 0,)

@@ -44,6 +44,20 @@ def test_c6_hooks_show_sentences_that_follow(app):
     eventually("bob was here", lambda: text(app, "#bob") == "Last seen just now")
 
 
+def test_a_mounted_component_is_here_and_shows_who_else_is(app):
+    app.run("""
+        window.here = null;
+        bob.here("react0").subscribe((value) => { here = value; });
+        window.entry = bob.enter("react0");
+    """)
+    eventually("bob is here", lambda: text(app, "#here") == "Bob is here")
+    eventually("alice is here, once", lambda: app.run("return here?.others.map(({ user }) => user)") == ["alice"])
+    app.run("show({ section: 4 })")
+    eventually("what she shows", lambda: app.run("return here.others[0].data") == {"section": 4})
+    app.run("entry.close(); setView({ rows: 0, chat: null })")
+    eventually("an unmounted component is here no more", lambda: app.run("return here.count") == 0)
+
+
 def test_c6_two_hundred_rows_render_together_and_leave_nothing(app):
     eventually("it is connected", lambda: text(app, "#connection") == "true")
     app.run("""

@@ -21,7 +21,7 @@ extension TwinRedis {
         if let replaced = write.replaced { lines.removeAll { $0.session == replaced && replaced != session.session } }
         let place = lines.firstIndex { $0.session == session.session }
         let own = place.map { lines[$0] }
-        if let own, own.sequence > write.sequence, !planted.contains(.entriesOvertake) { return written(.late) }
+        if let own, own.sequence > write.sequence { return written(.late) }
         if let place { lines.remove(at: place) }
         if planted.contains(.exitsOthers), write.content == nil { lines.removeAll { $0.device == session.device } }
         let isMember = isMember(session.user, of: conversation) ?? write.isOpen

@@ -133,8 +133,6 @@ public enum PlantedBug: Hashable, Sendable, CaseIterable {
     case exitsOthers
     /// An unlisting removes the items of all sessions of the device.
     case unlistsOthers
-    /// An entry is written whatever was decided later.
-    case entriesOvertake
     /// Events are not reset after Redis lost data.
     case neverResets
 }

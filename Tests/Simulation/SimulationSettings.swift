@@ -68,8 +68,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case unlistsOthers = "unlists-others"
     /// An exit ends the entries of all sessions of the device.
     case exitsOthers = "exits-others"
-    /// Of two decisions about an entry, the one counts that comes last.
-    case entriesOvertake = "entries-overtake"
     /// An exit is not repeated, although an enter may come late whose reply was lost.
     case exitsOnce = "exits-once"
     /// What was entered is not written again after an outage.
@@ -82,17 +80,16 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     /// The first seed that finds it.
     public var seed: UInt64 {
         switch self {
-        case .entriesUnlisted, .unlistsOthers, .exitsOthers, .entriesOvertake, .exitsOnce, .forgetsEntries,
-            .entriesStay,
-            .hereInBackground:
-            1
         case .stopIgnoresOtherDevices, .readsAllAgain, .closesTalkative, .neverListens, .neverUnlists,
             .splitsByCharacter, .showsBackground, .clientNeverRejoins,
             .clientTrustsSilence, .clientKeepsItsState:
             1
-        case .removalWithoutRecheck, .forgetsTheRest, .tokenNeverExpires, .sendsAllAway: 2
+        case .removalWithoutRecheck, .forgetsTheRest, .tokenNeverExpires, .sendsAllAway, .entriesUnlisted, .unlistsOthers,
+            .hereInBackground:
+            2
         case .appendsWithoutWriting: 3
         case .revocationSpares, .keepsFirstName: 4
+        case .exitsOthers, .forgetsEntries, .entriesStay: 5
         case .silentRefusal, .lingersForever: 7
         case .missingCounts: 24
         case .readBeforeSubscribing: 10
@@ -100,6 +97,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .revokesByRedisClock: 13
         case .keyedByString: 21
         case .futureTypingCounts: 117
+        case .exitsOnce: 145
         case .sweepsSilently: 238
         case .neverResets: 349
         }
@@ -119,7 +117,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .neverResets: [.neverResets]
         case .exitsOthers: [.exitsOthers]
         case .unlistsOthers: [.unlistsOthers]
-        case .entriesOvertake: [.entriesOvertake]
         default: []
         }
     }

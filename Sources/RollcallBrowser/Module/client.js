@@ -1,6 +1,7 @@
 // The client, as an app holds it. `rollcall.d.ts` documents it.
 
 import { Engine } from "./engine.js";
+import { HereEntry } from "./here.js";
 import { MINUTE, reportAppError, SECOND, validName, warn } from "./messages.js";
 import { checkedTypingSettings, TypingInput } from "./typing.js";
 import { DISPOSE, ending, listening, onAbort, Updates } from "./updates.js";
@@ -84,6 +85,17 @@ export class RollcallClient {
     const { rooms } = this.#engine;
     return new Updates(
       (receive, finish) => rooms.observeMembers(conversation, receive, finish), () => rooms.latestMembers(conversation), signal);
+  }
+
+  here(conversation, { signal = undefined } = {}) {
+    validName(conversation);
+    const { rooms } = this.#engine;
+    return new Updates(
+      (receive, finish) => rooms.observeHere(conversation, receive, finish), () => rooms.latestHere(conversation), signal);
+  }
+
+  enter(conversation, { data = undefined, signal = undefined } = {}) {
+    return new HereEntry(validName(conversation), this.#engine, data, signal);
   }
 
   presence(users, { signal = undefined } = {}) {

@@ -4,7 +4,7 @@ import { Connection } from "./connection.js";
 import { Alarm, Attention, ServerClock } from "./attention.js";
 import { RollcallError, SECOND, soon, steadyNow, warn, workerError } from "./messages.js";
 import { Names } from "./names.js";
-import { Outbox } from "./outbox.js";
+import { HERE, MEMBERS, Outbox } from "./outbox.js";
 import { People } from "./people.js";
 import { Rooms } from "./room.js";
 import { Observed } from "./updates.js";
@@ -27,6 +27,8 @@ export class Engine {
   names;
   outbox = new Outbox();
   isClosed = false;
+  /** As the last welcome said. */
+  ownUser;
   #emit;
   #attention;
   #clock = new ServerClock();
@@ -352,7 +354,8 @@ export class Engine {
     this.changed();
   }
 
-  welcomed({ time, limits, expiry }) {
+  welcomed({ user, time, limits, expiry }) {
+    this.ownUser = user;
     this.#expiry = expiry;
     for (const field of this.rooms.fields) field.expiryLearned(expiry);
     this.outbox.limitsReceived(limits, steadyNow());
@@ -397,8 +400,9 @@ export class Engine {
       case "typing": room?.typingReceived(message, this.#expiry, now); break;
       case "members":
         this.outbox.membersShown(message.people.length, message.conversation);
-        if (this.outbox.conversations.asked(message.conversation) === true) room?.membersReceived(message, now);
+        if (this.outbox.conversations.asked(message.conversation) & MEMBERS) room?.membersReceived(message, now);
         break;
+      case "here": if (this.outbox.conversations.asked(message.conversation) & HERE) room?.hereReceived(message); break;
       case "removed":
         this.outbox.removed(message.conversation, now);
         room?.refused(new RollcallError("not_a_member", "the user is no longer a member"));

@@ -104,6 +104,12 @@ const PARSERS = {
   members: ({ conversation, users, count }) => ({
     conversation, count: requireNumber(count), people: users.map(parsePerson),
   }),
+  here: ({ conversation, users, count }) => ({
+    conversation, count: requireNumber(count), users: users.map((each) => ({
+      ...parsePerson(each), since: requireNumber(each.since), idle: each.idle === true,
+      ...isObject(each.data) && { data: each.data },
+    })),
+  }),
   removed: ({ conversation }) => ({ conversation }),
   goodbye: ({ reason, reconnect, after, to }) => ({ reason, reconnect: reconnect !== false, after, to }),
   pong: ({ time }) => ({ time: requireNumber(time) }),
@@ -134,6 +140,9 @@ export function parseMessage(text) {
     return null;
   }
 }
+
+/** Whether a value is a JSON object. */
+export function isObject(value) { return typeof value === "object" && value !== null && !Array.isArray(value); }
 
 function requireString(value) {
   if (typeof value === "string") return value;

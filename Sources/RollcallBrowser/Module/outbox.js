@@ -3,9 +3,12 @@
 import { DEFAULT_LIMITS, SECOND } from "./messages.js";
 import { Backoff } from "./route.js";
 
+/** What is wanted of a conversation besides who is typing: bits of the way in which it is asked for. */
+export const [MEMBERS, HERE] = [1, 2];
+
 /**
  * The difference between the names that are wanted and those that were asked for on this connection, each in a way (for
- * conversations: whether with their members). What was refused is asked for again at `retry`, as long as it is wanted.
+ * conversations: with `MEMBERS`, with `HERE`). What was refused is asked for again at `retry`, as long as it is wanted.
  * Asking twice and giving up twice do no harm.
  */
 export class Subscriptions {
@@ -27,7 +30,7 @@ export class Subscriptions {
   get servedCount() { return this.#asked.size - [...this.#refused.keys()].filter((name) => this.#asked.has(name)).length; }
 
   /** A name that was refused for good is asked for at once, because its view is new; for now, not before `retry`. */
-  want(name, way = false) {
+  want(name, way = 0) {
     this.#wanted.set(name, way);
     this.#surplus.delete(name);
     const refusal = this.#refused.get(name);
@@ -108,15 +111,19 @@ export class Subscriptions {
 const costOfNaming = (users) => 1 + Math.floor(users / 40);
 
 /** How many messages one counts as, of what a worker allows: docs/protocol.md, "Pace". */
-function cost(message, limits) {
-  switch (message.type) {
-    // Verifying a fresh token costs a worker as much as ten messages.
-    case "token": return Math.min(10, limits.message_burst);
-    case "watch": case "unwatch": case "get": return Math.min(costOfNaming(message.users.length), limits.message_burst);
-    // What it may show. What it does not show is given back.
-    case "join": return message.presence ? Math.min(costOfNaming(limits.watched_users), limits.message_burst) : 1;
-    default: return 1;
-  }
+function cost(message, limits, entries) {
+  const messages = () => {
+    switch (message.type) {
+      // Verifying a fresh token costs a worker as much as ten messages.
+      case "token": return 10;
+      case "watch": case "unwatch": case "get": return costOfNaming(message.users.length);
+      // What it may show. What it does not show is given back.
+      case "join": return (message.presence ? costOfNaming(limits.watched_users) : 1) + (message.here ? 1 : 0);
+      case "state": return 1 + entries;
+      default: return 1;
+    }
+  };
+  return Math.min(messages(), limits.message_burst);
 }
 
 /**
@@ -207,11 +214,14 @@ class Retry {
  * worker, then whatever asks for more. A message that another one replaces before it is sent is never sent.
  *
  * A message that is answered has an id and a subject: `{ users }` for `watch`, `{ conversation }` for `join`, `{ get }`
- * for `get`, `{ stop }` for the end of typing, `{ state }` or `{ token }`.
+ * for `get`, `{ stop }` for the end of typing, `{ entered }` for `enter`, `{ state }` or `{ token }`.
  */
 export class Outbox {
   users = new Subscriptions();
   conversations = new Subscriptions();
+  /** What this device has open, as it is and as the worker knows it: by conversation the JSON of its data, or null. */
+  #entries = new Map();
+  #entriesTold = new Map();
   /** Users whose presence is wanted once. They are asked for in one message at a time. */
   gets = new Set();
   #getting = null;
@@ -274,6 +284,7 @@ export class Outbox {
     this.#forNow.deadline = this.#forGood.deadline = null;
     this.#budget = new MessageBudget(0);
     this.#charged.clear();
+    this.#entriesTold.clear();
     this.#unanswered.clear();
   }
 
@@ -281,6 +292,12 @@ export class Outbox {
   spend(now) {
     this.#budget.count(now);
     this.#budget.spend(1);
+  }
+
+  /** This device has a conversation open, with data as JSON or null; or no longer, with undefined. */
+  entered(conversation, data) {
+    if (data === undefined) this.#entries.delete(conversation);
+    else this.#entries.set(conversation, data);
   }
 
   /** Replaces an earlier signal of the conversation that was not sent yet, unless somebody waits for that one. */
@@ -329,17 +346,20 @@ export class Outbox {
     const subject = this.#unanswered.get(id);
     this.#unanswered.delete(id);
     if (!subject) return null;
-    const { conversation, get, stop } = subject;
+    const { conversation, entered, get, stop } = subject;
+    // It follows a join whose refusal is reported.
+    if (code === "not_joined" && entered !== undefined) return null;
     this.#charged.delete(conversation);
     const names = conversation === undefined ? this.users : this.conversations;
     const wanted = subject.users ?? (conversation === undefined ? [] : [conversation]);
-    const refused = retry || code === "limit" && wanted.length > 0 ? "for now" : "for good";
+    const refused = retry || code === "limit" && (wanted.length > 0 || entered !== undefined) ? "for now" : "for good";
     const tries = wanted.map((name) => names.refuse(name, refused, id)).filter((each) => each !== undefined);
     if (wanted.length > 0 && tries.length === 0) return null;
     // A stop is not sent again: the app learns of the refusal at once, and the typing expires by itself.
     if (get) this.#getting = null;
     if (refused === "for now" && !stop) {
       if (get) this.#again.push(() => get.forEach((user) => this.gets.add(user)));
+      if (entered !== undefined) this.#again.push(() => this.#entriesTold.delete(entered));
       if (subject.state) this.#again.push(() => { this.#stateTold = null; });
       if (subject.token) this.#again.push(() => { if (id === this.#lastToken) this.token ??= subject.token; });
       this.#forNow.refused(false, now);
@@ -349,6 +369,7 @@ export class Outbox {
 
   /** The worker ended a conversation, because the user is no longer a member. */
   removed(conversation, now) {
+    this.#entriesTold.delete(conversation);
     if (this.conversations.refuse(conversation, "for good") === undefined) return;
     if (this.conversations.isWanted(conversation)) this.#forGood.refused(true, now);
   }
@@ -358,7 +379,8 @@ export class Outbox {
   /** Returns the messages to send now. They count as sent from now on. */
   take(now) {
     const messages = [];
-    const takes = (message) => this.#budget.takes(cost(message, this.#limits)) && messages.push(message) > 0;
+    const takes = (message) => (
+      this.#budget.takes(cost(message, this.#limits, this.#entriesTold.size)) && messages.push(message) > 0);
     this.#budget.beginTurn(now);
     this.#takeSignals(takes);
     if (this.token !== null) {
@@ -378,6 +400,7 @@ export class Outbox {
     for (const conversation of [...this.conversations.surplus]) {
       if (!takes({ type: "leave", conversation })) break;
       this.conversations.giveUp([conversation]);
+      this.#entriesTold.delete(conversation);
     }
     while (this.users.hasSurplus) {
       const users = [...this.users.surplus].slice(0, this.#usersPerMessage);
@@ -386,14 +409,19 @@ export class Outbox {
     }
     const conversationRoom = this.#limits.joined_conversations - this.conversations.servedCount;
     for (const conversation of this.conversations.next(Infinity, conversationRoom)) {
-      const presence = this.conversations.wanted(conversation);
-      const mayOmit = !presence && !this.conversations.asked(conversation);
-      const message = { type: "join", conversation, ...!mayOmit && { presence }, id: undefined };
+      const [way, asked] = [this.conversations.wanted(conversation), this.conversations.asked(conversation)];
+      const presence = (way & MEMBERS) !== 0;
+      const message = {
+        type: "join", conversation, ...(presence || asked) && { presence }, ...way & HERE && { here: true }, id: undefined,
+      };
       if (!takes(message)) break;
+      // One that was refused knows nothing of what was entered there.
+      if (!this.conversations.isServed(conversation)) this.#entriesTold.delete(conversation);
       message.id = this.#newID({ conversation });
       this.conversations.ask(conversation, message.id);
       if (presence) this.#charged.set(conversation, (this.#charged.get(conversation) ?? 0) + 1);
     }
+    this.#takeEntries(takes);
     this.#takeSignals(takes);
     let userRoom = this.#limits.watched_users - this.users.servedCount;
     for (;;) {
@@ -424,6 +452,22 @@ export class Outbox {
     const { watched_users, message_burst } = this.#limits;
     const paid = Math.min(costOfNaming(watched_users), message_burst);
     this.#budget.spend(joins * (Math.min(costOfNaming(count), message_burst) - paid));
+  }
+
+  /** Takes what has changed of what this device has open, in conversations that are joined or were just asked for. */
+  #takeEntries(takes) {
+    for (const conversation of new Set([...this.#entries.keys(), ...this.#entriesTold.keys()])) {
+      const [data, told] = [this.#entries.get(conversation), this.#entriesTold.get(conversation)];
+      if (data === told || !this.conversations.isServed(conversation)) continue;
+      const isIn = data !== undefined;
+      const message = {
+        type: isIn ? "enter" : "exit", conversation, ...isIn && data !== null && { data: JSON.parse(data) }, id: undefined,
+      };
+      if (!takes(message)) return;
+      if (isIn) message.id = this.#newID({ entered: conversation });
+      if (isIn) this.#entriesTold.set(conversation, data);
+      else this.#entriesTold.delete(conversation);
+    }
   }
 
   /** Takes the signals of joined conversations. Others wait for a join that is due, or are dropped if none is to come. */

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from "react";
 import type {
-  ClientOptions, ConnectionState, InLanguage, LastSeenOptions, RollcallClient, RollcallError, ShownPresence, Typing,
+  ClientOptions, ConnectionState, Here, HereTextOptions, HereUser, InLanguage, LastSeenOptions, RollcallClient, RollcallError, ShownPresence, Typing,
   TypingInput, TypingTextOptions,
 } from "./rollcall.js";
 export type { ShownPresence } from "./rollcall.js";
@@ -41,6 +41,14 @@ export function usePeople(users: Iterable<string>, options?: LastSeenOptions): (
 /** The members of a conversation. `text`: `3 of 5 online`, or empty. */
 export function useMembers(conversation: string, options?: LastSeenOptions): {
   people: (ShownPresence & { user: string; name?: string })[]; count: number; text: string; refusal?: RollcallError;
+};
+
+/**
+ * Who else has a conversation open, and the sentence (`Ada and Bob are here`). While the component is shown, this device has it
+ * open, too, and shows `data` to the others; with `enter: false` it only looks.
+ */
+export function useHere(conversation: string, options?: HereTextOptions & { enter?: boolean; data?: object }): {
+  here: Here; others: readonly HereUser[]; otherCount: number; text: string; label: string; refusal?: RollcallError;
 };
 
 /**

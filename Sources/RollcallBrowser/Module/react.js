@@ -8,7 +8,7 @@ import {
 } from "react";
 import { soon, warn } from "./messages.js";
 import {
-  connectionText, groupCount, lastSeenValidity, presenceView, RollcallClient, TypingAnnouncer, typingLabel, typingText,
+  connectionText, groupCount, hereLabel, hereText, lastSeenValidity, presenceView, RollcallClient, TypingAnnouncer, typingLabel, typingText,
 } from "./rollcall.js";
 import { shownPresence } from "./texts.js";
 import { isEqual } from "./updates.js";
@@ -186,6 +186,26 @@ export function useMembers(conversation, given) {
     count: members.count, refusal: members.refusal,
     text: presences.some((each) => each) ? groupCount(presences, members.count, { ...options, listed: presences.length }).text : "",
   };
+}
+
+export function useHere(conversation, { enter = true, data = undefined, ...given } = {}) {
+  const options = useOptions(given);
+  const client = useRollcall();
+  const none = useMemo(() => ({ conversation, users: [], count: 0, others: [], otherCount: 0 }), [conversation]);
+  const here = useLatest(conversation, (client) => client.here(conversation), none);
+  const entry = useRef(null);
+  useEffect(() => {
+    if (!client || !enter) return undefined;
+    const made = client.enter(conversation, { data });
+    entry.current = made;
+    return () => {
+      made.close();
+      entry.current = null;
+    };
+  }, [client, conversation, enter]);
+  useEffect(() => entry.current?.show(data), [JSON.stringify(data)]);
+  const { others, otherCount, refusal } = here;
+  return { here, others, otherCount, refusal, text: hereText(here, options), label: hereLabel(here, options) };
 }
 
 function shown(presence, client, options) { return client ? shownPresence(presence, client.now, options) : UNKNOWN; }

@@ -135,6 +135,19 @@ export class RollcallClient {
    */
   members(conversation: string, options?: Abortable): Updates<Members>;
   /**
+   * Who has a conversation open, the client's own user included. While it is observed, the conversation is joined. Once the
+   * connection has been down for `staleAfter`, nobody is known to be here until a new one has answered.
+   */
+  here(conversation: string, options?: Abortable): Updates<Here>;
+  /**
+   * Has this device enter a conversation: its user has it open, until the entry is closed. Others see `data`, such as a section
+   * or a colour: a small object (`limits.here_data`, 512 bytes as JSON, nested at most eight deep). The conversation stays joined
+   * meanwhile, and the client enters again after a reconnect. A refusal is a `problem`. A device in the background is not here.
+   *
+   * @throws {TypeError} if the data is no object that JSON can say
+   */
+  enter(conversation: string, options?: Abortable & { data?: object }): HereEntry;
+  /**
    * The presence of a user. While the client is disconnected, the last known presence stays, but see `isStale`. Emitted again
    * without a change if the worker's clock was set, since texts such as "last seen" then change.
    */
@@ -338,6 +351,51 @@ export interface Member {
   presence?: Presence;
 }
 
+/** Who has a conversation open. */
+export interface Here {
+  conversation: string;
+  /**
+   * The first of them, as many as the worker names (`here.names`), the longest here first, the client's own user included. If
+   * there are more, without `data`.
+   */
+  users: readonly HereUser[];
+  /** The number of users, named or not. */
+  count: number;
+  /** `users` without the client's own, and how many others there are, named or not. */
+  others: readonly HereUser[];
+  otherCount: number;
+  /** Why the worker shows nothing of this conversation: `not_a_member` or `limit`. */
+  refusal?: RollcallError;
+}
+
+export interface HereUser {
+  user: string;
+  /** As that of a member. */
+  name?: string;
+  /** When the user came, over all devices: milliseconds since 1970 on the server's clock. */
+  since: number;
+  /** Whether no device that is here was used lately. */
+  idle: boolean;
+  /** What the user's devices showed last. It comes from another user's app: check it. */
+  data?: Record<string, unknown>;
+}
+
+/** That this device has a conversation open. Several entries of one conversation count once, with what was shown last. */
+export class HereEntry {
+  private constructor();
+  readonly conversation: string;
+  /**
+   * Shows something else, or nothing. Others see the first four changes at once, and later ones at most twice a second. A closed
+   * entry enters again.
+   *
+   * @throws {TypeError} if it is no object that JSON can say
+   */
+  show(data?: object): void;
+  /** Exits, unless another entry of the conversation is open. */
+  close(): void;
+  [Symbol.dispose](): void;
+}
+
 /** The latest value of something, and then its changes. A slow reader of the iterator skips intermediate values. */
 export class Updates<Value> implements AsyncIterable<Value> {
   private constructor();
@@ -476,6 +534,8 @@ export interface TypingTextOptions extends InLanguage {
   name?: (user: string) => string | null | undefined;
 }
 
+export type HereTextOptions = Pick<TypingTextOptions, "language" | "maximumNames" | "longestName" | "name">;
+
 export interface LastSeenOptions extends InLanguage {
   /** `discreet`, the default: `Last seen today`. `exact`: `Last seen 3 hours ago`. */
   style?: "discreet" | "exact";
@@ -486,6 +546,11 @@ export function typingText(
   typing: Typing, options?: TypingTextOptions & { dots?: "ellipsis" | "three" | "none" }): string;
 /** The same text for a screen reader: without dots and invisible characters. */
 export function typingLabel(typing: Typing, options?: TypingTextOptions): string;
+
+/** `Ada and Bob are here`, `Ada, Bob, and 10 others are here`, `12 people are here`. Empty if nobody else is. */
+export function hereText(here: Here, options?: HereTextOptions): string;
+/** The same text for a screen reader: without invisible characters. */
+export function hereLabel(here: Here, options?: HereTextOptions): string;
 
 /** Decides when a screen reader should announce who is typing: when the label changes. */
 export class TypingAnnouncer {
@@ -575,8 +640,9 @@ export interface LanguageWords {
     before?: { starts: string[]; except: string[]; use: string };
   };
   typing: {
-    verb: Record<TypingKind, string>;
-    verbs: Record<TypingKind, string>;
+    /** What one does, and what several do: `is typing`, `are here`. */
+    verb: Record<TypingKind | "here", string>;
+    verbs: Record<TypingKind | "here", string>;
     one: string;
     list: Forms;
     someone: string;

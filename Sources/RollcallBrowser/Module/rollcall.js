@@ -15,9 +15,10 @@
 // (`TypingField`). Each part is told the time, says by when it must be told again, and has no timer of its own.
 
 export { followAppState, RollcallClient } from "./client.js";
+export { HereEntry } from "./here.js";
 export { InvalidTypingSettings, RollcallError } from "./messages.js";
 export {
-  TypingAnnouncer, addLanguage, changeWords, connectionText, groupCount, languages, lastSeenText,
+  TypingAnnouncer, addLanguage, changeWords, connectionText, groupCount, hereLabel, hereText, languages, lastSeenText,
   lastSeenValidity, presenceDot, presenceText, presenceView, typingDots, typingLabel, typingText,
 } from "./texts.js";
 export { TypingInput } from "./typing.js";

@@ -1,6 +1,7 @@
-// A conversation that somebody observes or types in: who types there, and who its members are.
+// A conversation that somebody observes, types in or has open: who types there, who its members are, and who has it open.
 
 import { SECOND, steadyNow } from "./messages.js";
+import { HERE, MEMBERS } from "./outbox.js";
 import { Batch, isEqual, Observed } from "./updates.js";
 
 class Room {
@@ -14,6 +15,11 @@ class Room {
 
   typing = new Observed();
   members = new Observed();
+  here = new Observed();
+  /** What the app's entries show, as JSON or null, the one that showed something last at the end. */
+  entries = new Map();
+  /** The worker's list `{ users, count }` of who is here. */
+  #hereHeard = null;
   /** The user's own input fields here whose views are shown. */
   fields = new Set();
   #engine;
@@ -35,12 +41,19 @@ class Room {
     this.#engine = engine;
   }
 
-  get isUsed() { return this.typing.isObserved || this.members.isObserved || this.fields.size > 0; }
+  get isUsed() {
+    const isObserved = [this.typing, this.members, this.here].some((each) => each.isObserved);
+    return isObserved || this.fields.size > 0 || this.entries.size > 0;
+  }
+  get way() { return (this.members.isObserved ? MEMBERS : 0) | (this.here.isObserved ? HERE : 0); }
   /** Of the fields that are typed in, the one edited last. */
   get typedIn() {
     return [...this.fields].filter(({ isTyping }) => isTyping).sort((one, other) => other.editedAt - one.editedAt)[0];
   }
-  get users() { return [...this.#typists.map(({ user }) => user), ...this.#endings.keys()]; }
+  get users() {
+    const [typists, others] = [this.#typists, this.#hereHeard?.users ?? []].map((people) => people.map(({ user }) => user));
+    return [...typists, ...others, ...this.#endings.keys()];
+  }
   get deadline() { return Math.min(...[this.#typingEnd, this.#namedBy, this.#completeBy].map((each) => each ?? Infinity)); }
 
   deadlinePassed(now) {
@@ -70,6 +83,7 @@ class Room {
     if (this.typing.latest) this.#showTyping([], 0, null);
     if (this.members.latest) this.members.update({ conversation: this.name, people: [], count: 0 });
     this.endMembers();
+    if (this.here.latest) this.#showHere({ users: [], count: 0 });
   }
 
   /** The worker does not serve this conversation, or no longer. What it serves later is a first value again. */
@@ -78,8 +92,9 @@ class Room {
     this.#refusal = refusal;
     this.#showTyping([], 0, null);
     this.endMembers();
-    if (!this.members.isObserved) return;
-    this.members.update({ conversation: this.name, people: [], count: 0, refusal });
+    this.#hereHeard = null;
+    if (this.here.isObserved) this.#showHere({ users: [], count: 0 }, { refusal });
+    if (this.members.isObserved) this.members.update({ conversation: this.name, people: [], count: 0, refusal });
   }
 
   #showTyping(typists, count, end) {
@@ -101,6 +116,26 @@ class Room {
   namesCame(users) {
     if (this.#typists.some(({ user }) => users.has(user))) this.#showTyping(this.#typists, this.#count, this.#typingEnd);
     if ([...users].some((user) => this.#endings.has(user))) this.showMembers();
+    if (this.#hereHeard?.users.some(({ user }) => users.has(user))) this.#showHere(this.#hereHeard);
+  }
+
+  hereReceived({ users, count }) {
+    this.#hereHeard = { users, count };
+    this.#showHere(this.#hereHeard);
+  }
+
+  #showHere({ users, count }, refused = {}) {
+    const named = users.map((each) => this.#named(each));
+    const others = named.filter(({ user }) => user !== this.#engine.ownUser);
+    this.here.update({
+      conversation: this.name, users: named, count, others, otherCount: count - (users.length - others.length), ...refused,
+    });
+  }
+
+  /** Nobody observes who is here, or nobody is known to be. */
+  endHere() {
+    this.#hereHeard = null;
+    this.here.forget();
   }
 
   /** The worker sends the list first, and then each member's presence without a `watch`. */
@@ -136,6 +171,7 @@ class Room {
     this.showMembers();
     this.#isComplete = false;
     this.#completeBy = null;
+    this.endHere();
   }
 
   /** Nobody observes the members, or they are refused. */
@@ -171,9 +207,13 @@ export class Rooms {
 
   observeTyping(name, receive, finish) { return this.#observe(name, (room) => room.typing, receive, finish); }
   observeMembers(name, receive, finish) { return this.#observe(name, (room) => room.members, receive, finish); }
+  observeHere(name, receive, finish) {
+    const nobody = { conversation: name, users: [], count: 0, others: [], otherCount: 0 };
+    return this.#observe(name, (room) => room.here, receive, finish, () => receive(nobody));
+  }
 
-  #observe(name, part, receive, finish) {
-    const observer = { receive };
+  #observe(name, part, receive, finish, forgotten = undefined) {
+    const observer = { receive, forgotten };
     return this.#engine.begin(finish, () => {
       const room = this.open(name);
       part(room).add(observer);
@@ -226,6 +266,17 @@ export class Rooms {
 
   latestTyping(name) { return this.#rooms.get(name)?.typing.latest; }
   latestMembers(name) { return this.#rooms.get(name)?.members.latest; }
+  latestHere(name) { return this.#rooms.get(name)?.here.latest; }
+
+  /** An entry of the app has a conversation open, and shows data as JSON or null; or no longer, with undefined. */
+  entered(name, entry, data) {
+    const room = data === undefined ? this.#rooms.get(name) : this.open(name);
+    if (!room) return;
+    room.entries.delete(entry);
+    if (data !== undefined) room.entries.set(entry, data);
+    this.#engine.outbox.entered(name, [...room.entries.values()].at(-1));
+    this.want(room);
+  }
 
   open(name) {
     const room = this.#rooms.get(name) ?? new Room(name, this.#engine);
@@ -236,18 +287,19 @@ export class Rooms {
   /** Asks the worker for the conversation as far as it is used, or gives it up. */
   want(room) {
     if (this.#rooms.get(room.name) !== room) return;
-    if (room.isUsed) this.#engine.outbox.conversations.want(room.name, room.members.isObserved);
+    if (room.isUsed) this.#engine.outbox.conversations.want(room.name, room.way);
     else this.#engine.outbox.conversations.unwant(room.name);
     this.tidy(room.name);
     this.#engine.changed();
   }
 
-  /** Drops a conversation, or only its members, if it is not used and the worker no longer sends it. */
+  /** Drops a conversation, or only its members or who is here, if it is not used and the worker no longer sends it. */
   tidy(name) {
     const room = this.#rooms.get(name);
     if (!room) return;
     const asked = this.#engine.outbox.conversations.asked(name);
-    if (!room.members.isObserved && asked !== true) room.endMembers();
+    if (!room.members.isObserved && !(asked & MEMBERS)) room.endMembers();
+    if (!room.here.isObserved && !(asked & HERE)) room.endHere();
     if (!room.isUsed && asked === undefined) this.#rooms.delete(name);
   }
 

@@ -43,6 +43,9 @@ export interface FakePerson {
   /** Types, until `stops`. */
   types(conversation: string, kind?: TypingKind): void;
   stops(conversation: string): void;
+  /** Has a conversation open, and shows this there, until `exits`. */
+  enters(conversation: string, data?: object): void;
+  exits(conversation: string): void;
   /** Is online. */
   comes(): void;
   /** Is away. */

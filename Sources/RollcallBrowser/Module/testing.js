@@ -91,6 +91,8 @@ export class FakeWorker {
   #typing = new Map();
   #repeats = new Map();
   #members = new Map();
+  /** By conversation and user: `{ name, since, devices }`, where each device has its data, the one that sent it last at the end. */
+  #here = new Map();
 
   get messages() { return [...this.#heard]; }
 
@@ -111,6 +113,8 @@ export class FakeWorker {
     const become = (state, lastSeen = Date.now()) => this.#changed(user, "person", state, lastSeen);
     return {
       user, types: (conversation, kind = "typing") => this.#typed(user, "person", conversation, kind, name),
+      enters: (conversation, data = undefined) => this.#entered(user, "person", conversation, { name, data }),
+      exits: (conversation) => this.#exited(user, "person", conversation),
       stops: (conversation) => this.#typed(user, "person", conversation, null),
       comes: () => become("active"), idles: () => become("idle"), goes: () => become(null),
       wasSeen: (ago) => become(null, Date.now() - ago),
@@ -143,7 +147,11 @@ export class FakeWorker {
     for (const conversation of joined.keys()) this.#typed(user, device, conversation, null);
     const lost = Date.now();
     const isBack = () => [...this.#sessions.values()].some((each) => each.user === user && each.device === device);
-    later(() => isBack() || this.#changed(user, device, null, lost), session.isOver ? 0 : FakeWorker.GRACE);
+    later(() => {
+      if (isBack()) return;
+      this.#changed(user, device, null, lost);
+      for (const conversation of this.#here.keys()) this.#exited(user, device, conversation);
+    }, session.isOver ? 0 : FakeWorker.GRACE);
   }
 
   // MARK: Messages
@@ -153,7 +161,7 @@ export class FakeWorker {
     this.#heard.push({ user, ...message });
     const session = this.#sessions.get(socket);
     const { type, id, conversation, users } = message;
-    const needsRedis = ["join", "watch", "get", "typing"].includes(type);
+    const needsRedis = ["join", "enter", "watch", "get", "typing"].includes(type);
     if (needsRedis && !this.#isAvailable) {
       return socket.tell({ type: "error", id, code: "unavailable", message: "Redis is away", retry: true });
     }
@@ -176,9 +184,20 @@ export class FakeWorker {
         session.joined.set(conversation, message.presence ?? session.joined.get(conversation) ?? false);
         this.#tellTyping(socket, conversation);
         this.#tellMembers(socket, conversation);
+        session.follows[message.here ? "add" : "delete"](conversation);
+        if (message.here) this.#tellHere(socket, conversation);
         break;
+      case "enter":
+        if (!session.joined.has(conversation)) {
+          return socket.tell({ type: "error", id, code: "not_joined", message: "join the conversation first", retry: false });
+        }
+        this.#entered(user, session.device, conversation, message);
+        break;
+      case "exit": this.#exited(user, session.device, conversation); break;
       case "leave":
         session.joined.delete(conversation);
+        session.follows.delete(conversation);
+        this.#exited(user, session.device, conversation);
         this.#typed(user, session.device, conversation, null);
         break;
       case "typing":
@@ -194,7 +213,7 @@ export class FakeWorker {
 
   #greet(socket, { device = "device", state = "active" }) {
     const { user } = socket;
-    this.#sessions.set(socket, { user, device, state, watched: new Set(), joined: new Map(), isOver: false });
+    this.#sessions.set(socket, { user, device, state, watched: new Set(), joined: new Map(), follows: new Set(), isOver: false });
     socket.tell({
       type: "welcome", user, device, session: `s${this.#heard.length}`, worker: "fake", time: Date.now(), ping: 10 * SECOND,
       typing: { expiry: FakeWorker.EXPIRY, throttle: SECOND }, limits: FakeWorker.LIMITS,
@@ -235,11 +254,15 @@ export class FakeWorker {
 
   setMembers(conversation, members) {
     this.#members.set(conversation, new Map(Object.entries(members)));
-    for (const [socket, { user, joined }] of this.#sessions) {
+    for (const [user, { devices }] of this.#here.get(conversation) ?? []) {
+      if (!(user in members)) for (const device of [...devices.keys()]) this.#exited(user, device, conversation);
+    }
+    for (const [socket, { user, joined, follows }] of this.#sessions) {
       if (!joined.has(conversation)) continue;
       if (user in members) this.#tellMembers(socket, conversation);
       else {
         joined.delete(conversation);
+        follows.delete(conversation);
         socket.tell({ type: "removed", conversation });
       }
     }
@@ -286,6 +309,34 @@ export class FakeWorker {
     const users = [...this.#typing.get(conversation) ?? []].filter(([user]) => user !== socket.user)
       .map(([user, { name, kind }]) => ({ user, ...name !== undefined && { name }, ...kind !== "typing" && { kind } }));
     socket.tell({ type: "typing", conversation, users, count: users.length });
+  }
+
+  #entered(user, device, conversation, { name = undefined, data = undefined }) {
+    if (this.#members.get(conversation)?.has(user) === false) return;
+    const users = this.#here.get(conversation) ?? new Map();
+    this.#here.set(conversation, users);
+    const entry = users.get(user) ?? { name, since: Date.now(), devices: new Map() };
+    entry.devices.delete(device);
+    users.set(user, { ...entry, devices: entry.devices.set(device, data) });
+    this.#showHere(conversation);
+  }
+
+  #exited(user, device, conversation) {
+    const users = this.#here.get(conversation);
+    const devices = users?.get(user)?.devices;
+    if (!devices?.delete(device)) return;
+    if (devices.size === 0) users.delete(user);
+    this.#showHere(conversation);
+  }
+
+  #showHere(conversation) {
+    for (const [socket, { follows }] of this.#sessions) if (follows.has(conversation)) this.#tellHere(socket, conversation);
+  }
+
+  #tellHere(socket, conversation) {
+    const users = [...this.#here.get(conversation) ?? []].map(([user, { name, since, devices }]) => (
+      { user, name, since, data: [...devices.values()].filter((data) => data !== undefined).at(-1) }));
+    socket.tell({ type: "here", conversation, users, count: users.length });
   }
 
   async settled() { for (let turn = 0; turn < 50; turn += 1) await null; }

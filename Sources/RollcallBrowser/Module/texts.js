@@ -1,6 +1,6 @@
 // What an app writes: who is typing, last seen, online, and how many of a group are, in any of the languages.
 
-import { DAY, HOUR, knownKind, MINUTE, utf8Length } from "./messages.js";
+import { DAY, HOUR, isObject, knownKind, MINUTE, utf8Length } from "./messages.js";
 import { isEqual, Updates } from "./updates.js";
 import words from "./words.js";
 
@@ -78,7 +78,6 @@ export function changeWords(language, words) {
 
 /** A copy of an object with some of its values replaced, at any depth. */
 function merged(known, changes) {
-  const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
   const replaced = Object.entries(changes).map(([key, value]) => (
     [key, isObject(value) && isObject(known[key]) ? merged(known[key], value) : value]));
   return { ...known, ...Object.fromEntries(replaced) };
@@ -165,13 +164,13 @@ const DOTS = { ellipsis: "…", three: "...", none: "" };
 export function typingText(typing, options = {}) {
   const { dots = "ellipsis", language } = options;
   const words = wordsOf(language);
-  const sentence = typingSentence(typing, words, options, (name) => isolated(name, words));
+  const sentence = sentenceOf(typing, kindOf(typing), words, options, (name) => isolated(name, words));
   if (sentence === "" || dots === "none") return sentence;
   return sentence + words.typing.beforeDots + DOTS[dots];
 }
 
 export function typingLabel(typing, options = {}) {
-  return typingSentence(typing, wordsOf(options.language), options, (name) => name);
+  return sentenceOf(typing, kindOf(typing), wordsOf(options.language), options, (name) => name);
 }
 
 export class TypingAnnouncer {
@@ -194,11 +193,11 @@ function kindOf({ typists, count }) {
   return kinds.size === 1 && count <= typists.length ? [...kinds][0] : "typing";
 }
 
-function typingSentence(typing, words, options, isolate) {
+/** @param kind what they do, as the words know it */
+function sentenceOf(typing, kind, words, options, isolate) {
   const { maximumNames = 3, severalFrom = Infinity } = options;
   const count = Math.max(typing.count, typing.typists.length);
   if (count === 0) return "";
-  const kind = kindOf(typing);
   const sentence = (pattern, values) => fill(pattern, {
     verb: words.typing.verb[kind], verbs: words.typing.verbs[kind], ...values,
   });
@@ -252,6 +251,21 @@ function changesWord(name, before) {
   const begins = (start) => name.normalize("NFC").toLowerCase().startsWith(start);
   return before !== undefined && before.starts.some(begins) && !before.except.some(begins);
 }
+
+// MARK: Who is here
+
+export function hereText(here, options = {}) {
+  const words = wordsOf(options.language);
+  return hereSentence(here, words, options, (name) => isolated(name, words));
+}
+
+export function hereLabel(here, options = {}) { return hereSentence(here, wordsOf(options.language), options, (name) => name); }
+
+function hereSentence({ others, otherCount }, words, options, isolate) {
+  return sentenceOf({ typists: others, count: otherCount }, "here", words, options, isolate);
+}
+
+// MARK: Dots
 
 export function typingDots(elapsed, { interval = 400, count = 3, reducesMotion = false } = {}) {
   const dots = Array.from({ length: Math.max(0, count) }, (_, dot) => dot);

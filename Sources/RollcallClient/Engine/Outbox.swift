@@ -202,7 +202,10 @@ extension Outbox {
                 if mayBeRetried { again.gets.formUnion(getting?.users.intersection(names) ?? []) }
                 getting = nil
             }
-        case .enter(let name): if mayBeRetried { again.entries.insert(name) }
+        case .enter(let name):
+            // It follows a join whose refusal is reported.
+            if error.code == .notJoined { return nil }
+            if mayBeRetried { again.entries.insert(name) }
         case .state: again.state = again.state || error.retry
         case .token(let token): if error.retry, id == lastToken { again.token = token }
         // A stop is not sent again: the waiting call returns at once, and the typing expires at the worker.

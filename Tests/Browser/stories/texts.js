@@ -110,8 +110,8 @@ export const stories = {
     const words = {
       id: "en-x-pirate", name: "Pirate", direction: "ltr", list: { pair: " an' ", middle: ", ", last: " an' " },
       typing: {
-        verb: { typing: "be scribblin'", recording: "be singin'", uploading: "be haulin'", thinking: "be plottin'" },
-        verbs: { typing: "be scribblin'", recording: "be singin'", uploading: "be haulin'", thinking: "be plottin'" },
+        verb: { typing: "be scribblin'", recording: "be singin'", uploading: "be haulin'", thinking: "be plottin'", here: "be aboard" },
+        verbs: { typing: "be scribblin'", recording: "be singin'", uploading: "be haulin'", thinking: "be plottin'", here: "be aboard" },
         one: "{name} be scribblin'", list: { other: pattern }, someone: "Some scallywag be scribblin'",
         people: { other: "{count} hands be scribblin'" }, several: "All hands be scribblin'", person: "{name}",
         others: { other: "{count} more hands" }, someoneElse: "some scallywag", beforeDots: "",

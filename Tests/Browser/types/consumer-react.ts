@@ -2,7 +2,8 @@
 
 import { createElement } from "react";
 import {
-  RollcallProvider, useConnection, useConversations, useMembers, usePresence, useRollcall, useTyping, useTypingInput,
+  RollcallProvider, useConnection, useConversations, useHere, useMembers, usePresence, useRollcall, useTyping,
+  useTypingInput,
 } from "rollcall/react";
 
 function Chat({ id, friend }: { id: string; friend: string }) {
@@ -10,6 +11,7 @@ function Chat({ id, friend }: { id: string; friend: string }) {
   const { edited, restored, send, sendConfirmed } = useTypingInput(id);
   const { text: lastSeen, dot, label: meaning, presence } = usePresence(friend, { style: "exact" });
   const { people, count, text: counted } = useMembers(id);
+  const page = useHere(id, { enter: false, data: { section: 4 }, maximumNames: 2 });
   const row = useConversations({ [id]: [friend] })(id);
   const { isConnected, staleSince } = useConnection();
   restored("draft");
@@ -17,7 +19,7 @@ function Chat({ id, friend }: { id: string; friend: string }) {
   send();
   void sendConfirmed({ within: 500 }).then((isConfirmed: boolean) => isConfirmed);
   const parts: string[] = [
-    label, announcement, lastSeen, dot, meaning, counted, row.text, row.presence(friend).text, `${typing.count} ${count}`,
+    page.text, page.label, `${page.otherCount} ${page.others[0]?.since} ${page.here.users.length}`, label, announcement, lastSeen, dot, meaning, counted, row.text, row.presence(friend).text, `${typing.count} ${count}`,
     `${isConnected} ${staleSince} ${presence?.status} ${useRollcall()?.now}`, ...people.map(({ user, name, dot }) => name ?? user + dot),
   ];
   return createElement("p", null, ...parts);

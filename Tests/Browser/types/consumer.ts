@@ -1,8 +1,8 @@
 // An application written in TypeScript: it is compiled, not run.
 
 import {
-  InvalidTypingSettings, RollcallClient, RollcallError, TypingAnnouncer, addLanguage, groupCount, languages, lastSeenText,
-  lastSeenValidity, presenceDot, presenceText, typingDots, typingLabel, typingText,
+  InvalidTypingSettings, RollcallClient, RollcallError, TypingAnnouncer, addLanguage, groupCount, hereLabel, hereText, languages,
+  lastSeenText, lastSeenValidity, presenceDot, presenceText, typingDots, typingLabel, typingText,
   type ConnectionState, type LanguageWords, type Presence, type Typing,
 } from "../../../Sources/RollcallBrowser/Module/rollcall.js";
 
@@ -55,6 +55,13 @@ rollcall.presence(new Set(["bob", "carol"])).subscribe((presences) => {
 
 rollcall.members("c42").subscribe(({ people, count }) => {
   line.textContent = groupCount(people.map(({ presence }) => presence), count).text + (people[0]?.name ?? "");
+});
+
+const entry = rollcall.enter("doc1", { data: { section: 4 } });
+entry.show({ section: 5 });
+rollcall.here("doc1").subscribe((here) => {
+  const section: unknown = here.others[0]?.data?.section;
+  line.textContent = `${hereText(here)} ${hereLabel(here, { maximumNames: 2 })} ${here.otherCount} ${section}`;
 });
 
 function describe(state: ConnectionState): string {

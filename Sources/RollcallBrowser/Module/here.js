@@ -1,0 +1,36 @@
+// That this device has a conversation open, as an app holds it.
+
+import { isObject } from "./messages.js";
+import { DISPOSE, onAbort } from "./updates.js";
+
+/** Returns the JSON of what an entry shows, or null for nothing, or throws. */
+function jsonOf(data) {
+  if (data === undefined) return null;
+  const json = JSON.stringify(data);
+  if (json !== undefined && isObject(JSON.parse(json))) return json;
+  throw new TypeError(`what an entry shows is an object that JSON can say, not ${data}`);
+}
+
+export class HereEntry {
+  #engine;
+
+  /** @internal */
+  constructor(conversation, engine, data, signal) {
+    this.conversation = conversation;
+    this.#engine = engine;
+    if (signal?.aborted) return;
+    this.show(data);
+    onAbort(signal, () => this.close());
+  }
+
+  get [Symbol.toStringTag]() { return "HereEntry"; }
+
+  show(data = undefined) {
+    const json = jsonOf(data);
+    if (!this.#engine.isClosed) this.#engine.rooms.entered(this.conversation, this, json);
+  }
+
+  close() { this.#engine.rooms.entered(this.conversation, this, undefined); }
+
+  [DISPOSE]() { this.close(); }
+}
