@@ -84,9 +84,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
             .splitsByCharacter, .showsBackground, .clientNeverRejoins,
             .clientTrustsSilence, .clientKeepsItsState:
             1
-        case .removalWithoutRecheck, .forgetsTheRest, .tokenNeverExpires, .sendsAllAway, .entriesUnlisted, .unlistsOthers,
-            .hereInBackground:
-            2
+        case .removalWithoutRecheck, .forgetsTheRest, .tokenNeverExpires, .sendsAllAway: 2
+        case .entriesUnlisted, .unlistsOthers, .hereInBackground: 2
         case .appendsWithoutWriting: 3
         case .revocationSpares, .keepsFirstName: 4
         case .exitsOthers, .forgetsEntries, .entriesStay: 5
