@@ -153,7 +153,7 @@ public struct HereText: Sendable {
 
 /// Who has a conversation open, for a view to observe; and that this device has, if the model enters.
 ///
-///     AvatarStack(page.others, count: page.otherCount)
+///     AvatarStack(page)                                 // of RollcallViews
 ///     Text(page.text)                                   // "Ada and Bob are here"
 ///
 /// Updated on the main actor, until the model is released. Then it also exits. Once the connection has been down for

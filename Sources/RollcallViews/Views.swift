@@ -99,6 +99,59 @@
         }
     }
 
+    /// Who else has a conversation open: a disc for each, the longest here first, and "+7" for those without room. Who is idle
+    /// is faint. Takes no space while nobody else is here.
+    ///
+    ///     AvatarStack(page)
+    ///     AvatarStack(page, maximum: 3) { Picture(of: $0.user) }
+    ///
+    /// A screen reader reads ``HereModel/label``: "Ada and Bob are here".
+    public struct AvatarStack<Avatar: View>: View {
+        @ScaledMetric private var size: CGFloat
+        private let page: HereModel
+        private let maximum: Int
+        private let avatar: (HereUser) -> Avatar
+
+        /// - Parameters:
+        ///   - maximum: the most discs, that of the overflow included.
+        ///   - size: their diameter in points at the usual type size.
+        ///   - avatar: what stands for a user, in the given size.
+        public init(
+            _ page: HereModel, maximum: Int = 5, size: CGFloat = 28, @ViewBuilder avatar: @escaping (HereUser) -> Avatar
+        ) {
+            (self.page, self.maximum, self.avatar) = (page, maximum, avatar)
+            _size = ScaledMetric(wrappedValue: size)
+        }
+
+        public var body: some View {
+            if page.otherCount > 0 {
+                HStack(spacing: -size / 4) {
+                    ForEach(shown, id: \.user) {
+                        avatar($0).frame(width: size, height: size).opacity($0.isIdle ? 0.5 : 1)
+                    }
+                    if page.otherCount > shown.count {
+                        Text(verbatim: "+\(page.otherCount - shown.count)")
+                            .font(.caption).foregroundStyle(Palette.text.colour)
+                            .frame(width: size, height: size).background(Palette.bubble.colour, in: Circle())
+                    }
+                }
+                .accessibilityElement(children: .ignore)
+                .accessibilityLabel(Text(verbatim: page.label))
+            }
+        }
+
+        private var shown: [HereUser] {
+            Array(page.others.prefix(page.otherCount > maximum ? max(0, maximum - 1) : maximum))
+        }
+    }
+
+    extension AvatarStack where Avatar == InitialView {
+        /// With the users' initials.
+        public init(_ page: HereModel, maximum: Int = 5, size: CGFloat = 28) {
+            self.init(page, maximum: maximum, size: size) { InitialView($0.name?.string, size: size) }
+        }
+    }
+
     /// Three dots in turn; they stand still if the user prefers reduced motion. Decoration: a screen reader skips them.
     public struct TypingDotsView: View {
         @SwiftUI.Environment(\.accessibilityReduceMotion) private var reducesMotion

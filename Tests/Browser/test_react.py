@@ -44,7 +44,7 @@ def test_c6_hooks_show_sentences_that_follow(app):
     eventually("bob was here", lambda: text(app, "#bob") == "Last seen just now")
 
 
-def test_a_mounted_component_is_here_and_shows_who_else_is(app):
+def test_h1_a_mounted_component_is_here_and_shows_who_else_is(app):
     app.run("""
         window.here = null;
         bob.here("react0").subscribe((value) => { here = value; });

@@ -106,7 +106,7 @@ const PARSERS = {
   }),
   here: ({ conversation, users, count }) => ({
     conversation, count: requireNumber(count), users: users.map((each) => ({
-      ...parsePerson(each), since: requireNumber(each.since), idle: each.idle === true,
+      ...parsePerson(each), since: requireNumber(each.since), isIdle: each.idle === true,
       ...isObject(each.data) && { data: each.data },
     })),
   }),

@@ -375,7 +375,7 @@ export interface HereUser {
   /** When the user came, over all devices: milliseconds since 1970 on the server's clock. */
   since: number;
   /** Whether no device that is here was used lately. */
-  idle: boolean;
+  isIdle: boolean;
   /** What the user's devices showed last. It comes from another user's app: check it. */
   data?: Record<string, unknown>;
 }

@@ -12,7 +12,7 @@ const told = (world, socket = world.socket) => world.said
   .map(({ type, here, data }) => [type, here, data].filter((each) => each !== undefined));
 
 export const stories = {
-  "who else is here is shown, and what they show": () => inWorld(async (world) => {
+  "H1: who else is here is shown, and what they show": () => inWorld(async (world) => {
     const worker = new FakeWorker();
     const [alice, carol] = [worker.client("alice"), worker.client("carol")];
     for (const client of [alice, carol]) client.connect();
@@ -37,7 +37,7 @@ export const stories = {
     equal(world.timers, 0);
   }),
 
-  "several entries count once, and the last one that closes exits and leaves": () => connected(async (world, client) => {
+  "H1: several entries count once, and the last one that closes exits and leaves": () => connected(async (world, client) => {
     const one = client.enter("doc", { data: { section: 1 } });
     const over = new AbortController();
     client.enter("doc", over);
@@ -65,7 +65,7 @@ export const stories = {
     observed.end();
   }),
 
-  "an entry that is aborted before never enters, and one of a closed client neither": () => connected(async (world, client) => {
+  "H1: an entry that is aborted before never enters, and one of a closed client neither": () => connected(async (world, client) => {
     client.enter("doc", { signal: AbortSignal.abort() });
     await world.advance(0);
     equal(told(world), []);
@@ -79,7 +79,7 @@ export const stories = {
     equal([here.map(({ count }) => count), world.timers], [[1, 0], 0]);
   }),
 
-  "after a reconnect it enters again; while stale, nobody is known to be here": () => connected(async (world, client) => {
+  "H1: after a reconnect it enters again; while stale, nobody is known to be here": () => connected(async (world, client) => {
     const here = seen(client.here("doc"));
     client.enter("doc", { data: { section: 3 } });
     await world.advance(0);
@@ -89,7 +89,7 @@ export const stories = {
     tell();
     await world.advance(0);
     equal(here.at(-1).users, [
-      { user: "bob", name: "Bob", since: 5, idle: true, data: { colour: "red" } }, { user: "alice", since: 9, idle: false }]);
+      { user: "bob", name: "Bob", since: 5, isIdle: true, data: { colour: "red" } }, { user: "alice", since: 9, isIdle: false }]);
     equal(here.at(-1).others.map(({ user }) => user), ["bob"]);
     world.listens = () => "no";
     world.socket.drop();
@@ -105,7 +105,7 @@ export const stories = {
     equal(here.at(-1).count, 2);
   }),
 
-  "what is refused is a problem, and is entered again after the join that follows": () => connected(async (world, client) => {
+  "H1: what is refused is a problem, and is entered again after the join that follows": () => connected(async (world, client) => {
     const problems = [];
     client.addEventListener("problem", ({ detail }) => problems.push(detail.code));
     const refuse = (code, retry = false) => (message, socket) => {
@@ -139,7 +139,7 @@ export const stories = {
     second.close();
   }),
 
-  "what an entry shows is an object": () => connected(async (world, client) => {
+  "H1: what an entry shows is an object": () => connected(async (world, client) => {
     for (const data of [7, "x", [1], null, () => {}, { toJSON: () => 5 }]) {
       throws(() => client.enter("doc", { data }));
     }
@@ -155,10 +155,10 @@ export const stories = {
     equal(await mistakesOf(() => entry.close()), []);
   }),
 
-  "texts: names, others, and people without names, in every language": () => {
+  "H1: texts: names, others, and people without names, in every language": () => {
     for (const { id } of languages()) {
       const text = (names, otherCount = names.length) => hereLabel({
-        conversation: "doc", users: [], count: 0, others: names.map((name, at) => ({ user: `u${at}`, since: 0, idle: false, name })),
+        conversation: "doc", users: [], count: 0, others: names.map((name, at) => ({ user: `u${at}`, since: 0, isIdle: false, name })),
         otherCount }, { language: id });
       equal(text([]), "");
       ok(text(["Ada"]).includes("Ada"), id);
