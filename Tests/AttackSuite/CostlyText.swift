@@ -51,6 +51,11 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("conversation", #"{"type":"typing","conversation":"X","typing":true}"#),
             ("typing", #"{"type":"typing","conversation":"c","typing":"X"}"#),
             ("kind", #"{"type":"typing","conversation":"c","typing":true,"kind":"X"}"#),
+            ("here", #"{"type":"join","conversation":"c","here":"X"}"#),
+            ("conversation", #"{"type":"enter","conversation":"X"}"#),
+            ("data", #"{"type":"enter","conversation":"c","data":"X"}"#),
+            ("data", #"{"type":"enter","conversation":"c","data":{"X":"X"}}"#),
+            ("conversation", #"{"type":"exit","conversation":"X"}"#),
             ("an unknown name", #"{"type":"ping","X":1}"#), ("an unknown text", #"{"type":"ping","x":"X"}"#),
         ]
         let hello = [
@@ -135,6 +140,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("kind", "PUT /v1/conversations/c/typing/a", #"{"kind":"X"}"#),
             ("for", "PUT /v1/conversations/c/typing/a", #"{"for":"X"}"#),
             ("name", "PUT /v1/conversations/c/typing/a", #"{"name":"X"}"#),
+            ("data", "PUT /v1/conversations/c/here/a", #"{"data":{"X":"X"}}"#),
             ("stored", "POST /v1/presence", #"{"users":["a"],"stored":"X"}"#),
             ("users", "POST /v1/reach", #"{"users":["X"]}"#),
             ("members", "PUT /v1/conversations/c/members", #"{"members":{"X":"a"}}"#),
@@ -184,6 +190,18 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
         ("name", "members:{c}", #"{"user":"a","member":true,"name":"X","count":1}"#),
         ("count", "members:{c}", #"{"user":"a","member":false,"count":"X"}"#),
         ("reset", "members:{c}", #"{"reset":"X"}"#),
+        ("user", "here:{c}", #"{"user":"X","here":false,"count":1,"at":9000000000000}"#),
+        ("here", "here:{c}", #"{"user":"a","here":"X"}"#),
+        (
+            "name", "here:{c}",
+            #"{"user":"a","here":true,"name":"X","since":1,"idle":false,"count":1,"at":9000000000000}"#
+        ),
+        ("since", "here:{c}", #"{"user":"a","here":true,"since":"X","idle":false,"count":1,"at":1}"#),
+        ("idle", "here:{c}", #"{"user":"a","here":true,"since":1,"idle":"X","count":1,"at":1}"#),
+        (
+            "data", "here:{c}",
+            #"{"user":"a","here":true,"since":1,"idle":false,"data":{"X":"X"},"count":1,"at":9000000000000}"#
+        ),
         ("replaced", "worker:{WORKER}", #"{"replaced":"a b X"}"#),
         ("replaced", "worker:{WORKER}", #"{"replaced":"X b c-d"}"#),
         ("sent_away", "worker:{WORKER}", #"{"sent_away":"a b c-X"}"#),
@@ -196,7 +214,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
 
     private static let keys: [CostlyPlace] = {
         let get = #"{"type":"get","users":["u"],"id":1}"#
-        let join = #"{"type":"join","conversation":"k","presence":true,"id":1}"#
+        let join = #"{"type":"join","conversation":"k","presence":true,"here":true,"id":1}"#
         let dead = ["ZADD", "{workers}", "1", "dead.1"]
         let places: [(String, String?, @Sendable (String) -> [[String]])] = [
             ("presence:{USER}", get, { [["HSET", "presence:{u}", "status", $0, "last_seen", $0, "updated_at", "1"]] }),
@@ -221,12 +239,37 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
                     ]
                 }
             ),
+            (
+                "here:{CONVERSATION}", join,
+                {
+                    [
+                        ["ZADD", "here:{k}:since", "1", "a"],
+                        ["HSET", "here:{k}", "a", "d\tw.1\t1-\($0)\t1\tactive\t\($0)\t{\"\($0)\":1}"],
+                    ]
+                }
+            ),
+            (
+                "here:{CONVERSATION}:since", join,
+                { [["ZADD", "here:{k}:since", "1", $0], ["HSET", "here:{k}", $0, "d\tw.1\t1-a\t1\tactive\t\t"]] }
+            ),
             ("revoked:{USER}", nil, { [["SET", "revoked:{stranger}", $0], ["DEL", "revoked:{stranger}"]] }),
             ("{workers}", nil, { [["ZADD", "{workers}", "9000000000000", $0]] }),
             ("{workers}:INCARNATION", get, { [dead, ["HSET", "{workers}:dead.1", "edge", $0, "beat", $0, $0, "1"]] }),
             (
                 "worker:{INCARNATION}:sessions", nil,
                 { [["SADD", "worker:{dead.1}:sessions", "\($0) b c", "a b \($0)"], dead] }
+            ),
+            (
+                "worker:{INCARNATION}:here", nil,
+                {
+                    [
+                        [
+                            "SADD", "worker:{dead.1}:here", "\($0) b 1-a c", "a \($0) 1-a c", "a b \($0) c",
+                            "a b 1-a \($0)",
+                        ],
+                        dead,
+                    ]
+                }
             ),
             ("worker:{INCARNATION}:sweeper", nil, { [["SET", "worker:{dead.1}:sweeper", $0, "PX", "500"], dead] }),
             ("events", nil, { [["XADD", "events", "MAXLEN", "10", "*", "user", $0]] }),
@@ -301,7 +344,9 @@ public final class Scales: Sendable {
             try await Task.sleep(for: .milliseconds(place.name.contains("worker") ? 1300 : 50))
             try await blocking { onlooker.value.ask(#"{"type":"leave","conversation":"c","id":1}"#) }
             let spent = worker.processorTime - before
-            try await siege.redis.cli(["DEL", "presence:{u}", "members:{k}", "typing:{k}", "typing:{k}:stranger"])
+            try await siege.redis.cli([
+                "DEL", "presence:{u}", "members:{k}", "typing:{k}", "typing:{k}:stranger", "here:{k}", "here:{k}:since",
+            ])
             try await siege.redis.cli("ZREMRANGEBYSCORE", "{workers}", "9000000000000", "+inf")
             return spent / Double(times)
         }
@@ -334,7 +379,7 @@ private struct Visitor: Sendable {
     func enter() throws -> Stranger {
         let stranger = try Attack.Stage.Place(port: port, user: user).stranger(at: .session)
         stranger.say(#"{"type":"watch","users":["target"]}"#)
-        stranger.ask(#"{"type":"join","conversation":"c","presence":true,"id":1}"#)
+        stranger.ask(#"{"type":"join","conversation":"c","presence":true,"here":true,"id":1}"#)
         return stranger
     }
 }
