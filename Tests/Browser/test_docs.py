@@ -43,11 +43,13 @@ def run(page, code):
 def test_c6_each_sample_is_run_or_says_why_not(tmp_path):
     for page, code in samples():
         as_script(code, tmp_path)
-        assert any(line in code for line in (*NOT_RUN, PLAIN, REACT)), f"{page}: a sample that no test runs"
+        assert any(line in code for line in (*NOT_RUN, PLAIN, REACT, HERE, HERE_REACT)), f"{page}: a sample that no test runs"
 
 
 PLAIN = 'import { connectionText, presenceView, RollcallClient, typingText } from "./rollcall.js";'
 REACT = 'from "rollcall/react";\nimport { auth }'
+HERE = 'import { hereText, RollcallClient } from "./rollcall.js";'
+HERE_REACT = 'import { useHere } from "rollcall/react";'
 
 
 def test_c6_the_plain_page_of_the_docs(driver, site, worker):
@@ -121,4 +123,45 @@ def test_c6_the_react_app_of_the_docs(driver, site, worker, tmp_path):
     eventually("another user sees bob", lambda: "Active now" in text(page, "#root"))
     assert page.run("return [mistakes, alice.at(-1)]") == [[], "offline"]
     page.run("auth.signOut(); bob.close()")
+    page.close()
+
+
+def test_h1_the_plain_sample_of_who_is_here(driver, site, worker):
+    page = pages.Page(driver, f"{site}/page.html")
+    edge = worker().edge
+    page.run("""
+        document.body.innerHTML = `<p id="line"></p>`;
+        window.freshToken = async () => "alice Alice";
+        window.bob = new rollcall.RollcallClient({ url: arguments[0], token: "bob Bob" });
+        bob.connect();
+        bob.enter("doc1");
+        bob.here("doc1").subscribe((here) => { window.here = here; });
+    """, edge)
+    run(page, sample("here.md", HERE).replace("wss://chat.example/v1/connect", edge))
+    eventually("bob is here", lambda: text(page, "#line") == "Bob is here")
+    eventually("alice, too", lambda: page.run("return window.here?.others.map(({ name, data }) => [name, data])") == [["Alice", {"section": 5}]])
+    assert page.run("bob.close(); return mistakes") == []
+    page.close()
+
+
+@pytest.mark.skipif(not pages.FILES["/react/react.development.js"].exists(), reason="React is a package of Debian")
+def test_h1_the_react_sample_of_who_is_here(driver, site, worker, tmp_path):
+    page = pages.Page(driver, f"{site}/react.html")
+    edge = worker().edge
+    page.run("""
+        window.bob = new rollcall.RollcallClient({ url: arguments[0], token: "bob Bob" });
+        bob.connect();
+        bob.enter("doc1", { data: { section: 7 } });
+        bob.here("doc1").subscribe((here) => { window.here = here; });
+    """, edge)
+    run(page, as_script(sample("here.md", HERE_REACT), tmp_path) + """
+        import { RollcallProvider } from "rollcall/react";
+        ReactDOM.createRoot(document.getElementById("root")).render(React.createElement(
+          RollcallProvider, { options: { url: "URL", token: "alice Alice" } },
+          React.createElement(DocumentHeader, { id: "doc1", section: 4 })));
+    """.replace("URL", edge))
+    eventually("bob is here", lambda: text(page, "header") == "B 7")
+    assert page.run("return document.querySelector('header').title") == "Bob is here"
+    eventually("alice, too", lambda: page.run("return window.here?.others.map(({ name, data }) => [name, data])") == [["Alice", {"section": 4}]])
+    assert page.run("bob.close(); return mistakes") == []
     page.close()
