@@ -193,7 +193,7 @@ extension ShardDriver {
 // as long as the server said, unless another worker was told something else since.
 
 /// Why a user does not type, or is not here, on behalf of a server.
-package enum ServerTypingRefusal: Error, Hashable, Sendable {
+package enum ServerRefusal: Error, Hashable, Sendable {
     /// The conversation has members, and the user is none.
     case notAMember
     /// This worker has as many of them as it can renew.
@@ -220,7 +220,7 @@ struct ServerTyping: Hashable, Sendable {
 extension Node {
     /// Shows a user as typing for this long, in place of what a server has said of the user there before.
     ///
-    /// - Throws: ``ServerTypingRefusal``; ``Unavailable``.
+    /// - Throws: ``ServerRefusal``; ``Unavailable``.
     package func type(
         _ user: UserID, as profile: Profile, in conversation: ConversationID, kind: TypingKind, for duration: Duration
     ) async throws {
@@ -228,11 +228,11 @@ extension Node {
         let typing = ServerTyping(
             device: .ofServer(mark: .random(in: 0...(.max))), kind: kind, profile: profile, end: .now + duration)
         try serverTypings.withLockedValue { typings in
-            guard typings[place] != nil || typings.count < ServerTyping.most else { throw ServerTypingRefusal.tooMany }
+            guard typings[place] != nil || typings.count < ServerTyping.most else { throw ServerRefusal.tooMany }
             typings[place] = typing
         }
         do {
-            guard try await say(typing, at: place, .begin) != .notAMember else { throw ServerTypingRefusal.notAMember }
+            guard try await say(typing, at: place, .begin) != .notAMember else { throw ServerRefusal.notAMember }
         } catch {
             forget(typing, at: place)
             throw error

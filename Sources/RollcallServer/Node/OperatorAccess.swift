@@ -37,7 +37,7 @@ package protocol OperatorAccess: NodeAccess {
 
     /// Shows a user as typing for this long, in place of what a server has said of the user there before.
     ///
-    /// - Throws: ``ServerTypingRefusal``; ``Unavailable``.
+    /// - Throws: ``ServerRefusal``; ``Unavailable``.
     func type(
         _ user: UserID, as profile: Profile, in conversation: ConversationID, kind: TypingKind, for duration: Duration
     ) async throws
@@ -51,7 +51,7 @@ package protocol OperatorAccess: NodeAccess {
     /// Shows a user as having a conversation open for this long, on behalf of an app's server, in place of what servers have
     /// said of the user there before. Members decide as for ``type(_:as:in:kind:for:)``.
     ///
-    /// - Throws: ``ServerTypingRefusal``; ``Unavailable``.
+    /// - Throws: ``ServerRefusal``; ``Unavailable``.
     func enter(
         _ user: UserID, as profile: Profile, in conversation: ConversationID, data: HereData?, for duration: Duration
     ) async throws

@@ -45,7 +45,7 @@ extension Node {
 
     /// Shows a user as being here for this long, in place of what servers have said of the user there before.
     ///
-    /// - Throws: ``ServerTypingRefusal``; ``Unavailable``.
+    /// - Throws: ``ServerRefusal``; ``Unavailable``.
     package func enter(
         _ user: UserID, as profile: Profile, in conversation: ConversationID, data: HereData?, for duration: Duration
     ) async throws {
@@ -54,7 +54,7 @@ extension Node {
             content: .init(name: profile.name, data: data), sequence: try await redisTime().milliseconds,
             end: .now + duration)
         try serverEntries.withLockedValue { entries in
-            guard entries[entry] != nil || entries.count < ServerHere.most else { throw ServerTypingRefusal.tooMany }
+            guard entries[entry] != nil || entries.count < ServerHere.most else { throw ServerRefusal.tooMany }
             entries[entry] = here
         }
         let incarnation: Incarnation
@@ -111,7 +111,7 @@ extension Node {
         let write = HereWrite(
             entry: entry, content: here.content, incarnation: own, sequence: here.sequence, until: until)
         switch try await ask({ $0.write(write, reply: $1) }).outcome {
-        case .notAMember: throw ServerTypingRefusal.notAMember
+        case .notAMember: throw ServerRefusal.notAMember
         case .expired: throw Unavailable()
         case .here, .late, .gone: return own
         }

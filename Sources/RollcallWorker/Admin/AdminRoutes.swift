@@ -163,7 +163,7 @@ extension AdminRoutes {
     private func shown(_ show: () async throws -> Void) async throws -> Response {
         do {
             try await show()
-        } catch let refusal as ServerTypingRefusal {
+        } catch let refusal as ServerRefusal {
             switch refusal {
             case .notAMember:
                 throw AdminProblem(.notAMember, "the conversation has members, and the user is none of them")

@@ -193,9 +193,9 @@ struct AdminTests {
                 node.done == [
                     "ada thinking in c42 for 30.0 seconds", "ada typing in c42 for 10.0 seconds", "ada stops in c42",
                 ])
-            node.change { $0.failure = ServerTypingRefusal.notAMember }
+            node.change { $0.failure = ServerRefusal.notAMember }
             #expect(try await ask("PUT", path).status == 409)
-            node.change { $0.failure = ServerTypingRefusal.tooMany }
+            node.change { $0.failure = ServerRefusal.tooMany }
             let refused = try await ask("PUT", path)
             #expect(refused.status == 429 && refused.problem == "too_many" && refused.headers["retry-after"] == "1")
         }
@@ -225,7 +225,7 @@ struct AdminTests {
                 node.done == [
                     #"ada {"a":1} Ada in c42 for 30.0 seconds"#, "ada in c42 for 10.0 seconds", "ada leaves c42",
                 ])
-            node.change { $0.failure = ServerTypingRefusal.notAMember }
+            node.change { $0.failure = ServerRefusal.notAMember }
             #expect(try await ask("PUT", path).status == 409)
         }
     }
