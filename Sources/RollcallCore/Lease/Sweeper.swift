@@ -78,8 +78,7 @@ public struct Sweeper: Sendable {
     }
 
     private mutating func takeMet(of dead: Incarnation) -> Step {
-        let batch = Array(
-            (met[dead] ?? []).sorted { ByteString($0.memberText) < ByteString($1.memberText) }.prefix(Self.batch))
+        let batch = Array((met[dead] ?? []).sorted { $0.isBefore($1) }.prefix(Self.batch))
         forgetMet(batch, of: dead)
         return .sweep(batch, of: dead)
     }
@@ -87,5 +86,20 @@ public struct Sweeper: Sendable {
     private mutating func forgetMet(_ items: [ListItem], of dead: Incarnation) {
         for item in items where met[dead]?.remove(item) != nil { metCount -= 1 }
         if met[dead]?.isEmpty == true { met[dead] = nil }
+    }
+}
+
+extension ListItem {
+    fileprivate func isBefore(_ other: ListItem) -> Bool {
+        let (own, others) = (session.session, other.session.session)
+        // Only entries of one session are told apart by their text, which takes long to make.
+        return own == others ? ByteString(memberText) < ByteString(other.memberText) : own < others
+    }
+
+    private var session: SessionName {
+        switch self {
+        case .session(let session): session
+        case .entry(let entry): entry.session
+        }
     }
 }

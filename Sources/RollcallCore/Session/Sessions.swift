@@ -246,11 +246,12 @@ final class Sessions {
 
     /// Whether no device is connected and, if Redis accepts writes, every decision is written.
     var isDrained: Bool {
-        table.all.allSatisfy { session in
+        let mustWrite = loop.redis.takesWrites
+        let areSessionsDone = table.all.allSatisfy { session in
             guard !session.isConnected else { return false }
-            return !loop.redis.takesWrites
-                || hereRecords.isWritten && session.recorder.map { $0.isWritten($0.sequence) } ?? true
+            return !mustWrite || session.recorder.map { $0.isWritten($0.sequence) } ?? true
         }
+        return areSessionsDone && (!mustWrite || hereRecords.isWritten)
     }
 }
 
