@@ -155,14 +155,11 @@ private final class StageStore: PresenceStore {
     func list(
         _ names: [SessionName], of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
     ) { twin.list(names, of: incarnation, until: until, reply: reply) }
-    func unlist(_ name: SessionName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
-        twin.unlist(name, of: incarnation, reply: reply)
-    }
     func list(
         _ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
     ) { twin.list(entry, of: incarnation, until: until, reply: reply) }
-    func unlist(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
-        twin.unlist(entry, of: incarnation, reply: reply)
+    func unlist(_ item: ListItem, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
+        twin.unlist(item, of: incarnation, reply: reply)
     }
     func lines(of entries: [EntryName], reply: @escaping StoreReply<[HereLine?]>) {
         twin.lines(of: entries, reply: reply)

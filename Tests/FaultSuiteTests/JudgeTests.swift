@@ -87,6 +87,34 @@ struct JudgeTests {
         #expect(sight.typists[room]?.value(at: at(6.1)) == [])
     }
 
+    @Test("a visitor is in the room while present, and not longer than shown present")
+    func visitors() {
+        let online = shown(.online, at: 1)
+        let (came, offline, went) = (here([alice], at: 1.1), shown(.offline, at: 3), here([], at: 3.5))
+        for (notes, isBroken) in [
+            ([online, came, offline, went], false), ([online, came, offline], true),
+            ([online, came, offline, here([], at: 4.5)], true), ([online, came, offline, went, came], true),
+        ] {
+            let findings = judge(notes) {
+                $0.visitors = [alice]
+                $0.expectations = $0.with([.status(alice, .offline)]).map { expectation($0, since: 2, within: 2) }
+            }
+            #expect(broken(findings).isEmpty != isBroken)
+        }
+        for (statuses, seen, isBroken) in [
+            ([PresenceStatus.offline], [], true), ([.offline], [alice], false), ([.online, .away], [alice], true),
+            ([.online, .away], [], false), ([.away], [alice], false),
+        ] {
+            let findings = judge([here([alice], at: 1), here(seen, at: 3)]) {
+                $0.visitors = [alice]
+                $0.prohibitions = [
+                    Prohibition(promise: .order, user: alice, statuses: Set(statuses), from: at(3), who: .observers)
+                ]
+            }
+            #expect(broken(findings).isEmpty != isBroken)
+        }
+    }
+
     // MARK: Prohibitions
 
     @Test("a single offline message counts as a flap")
@@ -308,6 +336,11 @@ struct JudgeTests {
         let moment = seen.map { Timestamp(milliseconds: $0) }
         let presence = Presence(user: alice, status: status, lastSeen: moment, updatedAt: moment, version: version)
         return note(.presence(presence), at: seconds)
+    }
+
+    private func here(_ users: [UserID], at seconds: Double) -> Note {
+        let users = users.map { HereUser(user: $0, since: Timestamp(milliseconds: 1)) }
+        return note(.here(.init(conversation: room, users: users, count: users.count)), at: seconds)
     }
 
     private func typists(_ users: [UserID], at seconds: Double) -> Note {

@@ -10,10 +10,9 @@ public final class TwinStore: PresenceStore {
     public struct Asked: CustomStringConvertible {
         public enum Request: Hashable {
             case list([SessionName])
-            case unlist(SessionName)
+            case unlist(ListItem)
             case write(DeviceWrite)
             case listEntry(EntryName)
-            case unlistEntry(EntryName)
             case writeHere(HereWrite)
             case lines([EntryName])
             case announceReplaced
@@ -47,18 +46,14 @@ public final class TwinStore: PresenceStore {
         ask(.list(names), reply) { $0.record(names, of: incarnation, until: until) }
     }
 
-    public func unlist(_ name: SessionName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
-        ask(.unlist(name), reply) { $0.unrecord([name], of: incarnation) }
-    }
-
     public func list(
         _ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
     ) {
         ask(.listEntry(entry), reply) { $0.record(entry, of: incarnation, until: until) }
     }
 
-    public func unlist(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
-        ask(.unlistEntry(entry), reply) { $0.unrecord([entry], of: incarnation) }
+    public func unlist(_ item: ListItem, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
+        ask(.unlist(item), reply) { $0.unrecord([item], of: incarnation) }
     }
 
     public func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>) {

@@ -22,21 +22,22 @@ extension TwinRedis {
         return true
     }
 
-    /// Removes these entries from the list.
-    public mutating func unrecord(_ names: [EntryName], of incarnation: Incarnation) {
-        entries[incarnation]?.subtract(names)
-        if planted.contains(.unlistsOthers), let left = entries[incarnation] {
-            entries[incarnation] = left.filter { entry in
-                !names.contains { $0.conversation == entry.conversation && $0.session.device == entry.session.device }
+    /// Removes these items from the incarnation's lists.
+    public mutating func unrecord(_ items: [ListItem], of incarnation: Incarnation) {
+        for item in items {
+            switch item {
+            case .session(let name): sessions[incarnation]?.remove(name)
+            case .entry(let entry):
+                let left = entries[incarnation]?.filter { other in
+                    other != entry
+                        && !(planted.contains(.unlistsOthers) && other.conversation == entry.conversation
+                            && other.session.device == entry.session.device)
+                }
+                entries[incarnation] = left
             }
         }
-        if entries[incarnation]?.isEmpty == true { entries[incarnation] = nil }
-    }
-
-    /// Removes these sessions from the list.
-    public mutating func unrecord(_ names: [SessionName], of incarnation: Incarnation) {
-        sessions[incarnation]?.subtract(names)
         if sessions[incarnation]?.isEmpty == true { sessions[incarnation] = nil }
+        if entries[incarnation]?.isEmpty == true { entries[incarnation] = nil }
     }
 
     /// Claims what a dead incarnation holds, or continues one's own claim. Redis picks the batch at random; the twin
@@ -92,14 +93,11 @@ extension TwinRedis {
         guard standing.isDead, !isTooLate(until) || items.isEmpty else { return false }
         for item in items {
             switch item {
-            case .session(let name):
-                _ = sweep(name, of: dead, lastBeat: standing.beat, until: until)
-                unrecord([name], of: dead)
-            case .entry(let entry):
-                _ = sweep(entry, of: dead, until: until)
-                unrecord([entry], of: dead)
+            case .session(let name): _ = sweep(name, of: dead, lastBeat: standing.beat, until: until)
+            case .entry(let entry): _ = sweep(entry, of: dead, until: until)
             }
         }
+        unrecord(items, of: dead)
         return true
     }
 }

@@ -122,13 +122,13 @@ final class HereLists {
     func sendChanges(at now: Instant) {
         for room in changes.take(loop.settings.bounds.tellBatch) where !room.isOver {
             guard let here = room.here, let told = here.shown else { continue }
-            let message = here.message(of: room.conversation)
-            guard message != told else { continue }
             let moment = here.mayTell(every: loop.settings.presenceCoalesce)
             guard now >= moment else {
                 loop.remind(.here(room), at: moment)
                 continue
             }
+            let message = here.message(of: room.conversation)
+            guard message != told else { continue }
             room.here?.told(message, every: loop.settings.presenceCoalesce, at: now)
             outbound.send(.here(message), of: .here(room), to: here.followers.elements)
         }

@@ -219,7 +219,7 @@ final class HereRecords {
                 }
             }
         case .unlist(let incarnation):
-            loop.store.unlist(entry.name, of: incarnation) { [self] in
+            loop.store.unlist(.entry(entry.name), of: incarnation) { [self] in
                 replied($0, to: .unlist(incarnation), of: entry) { entry, _, _ in entry.unlisted() }
             }
         case .rest(let until): loop.remind(.entry(entry), at: until)

@@ -26,14 +26,11 @@ public protocol PresenceStore: AnyObject {
     func list(
         _ names: [SessionName], of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>)
 
-    /// Takes a session off an incarnation's list.
-    func unlist(_ name: SessionName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>)
-
     /// Puts an entry on an incarnation's list, as ``list(_:of:until:reply:)`` sessions.
     func list(_ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>)
 
-    /// Takes an entry off an incarnation's list.
-    func unlist(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>)
+    /// Takes a session or an entry off an incarnation's list.
+    func unlist(_ item: ListItem, of incarnation: Incarnation, reply: @escaping StoreReply<Void>)
 
     /// Writes that a session is in a conversation, or not.
     func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>)

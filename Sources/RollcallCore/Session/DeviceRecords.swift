@@ -142,7 +142,7 @@ final class DeviceRecords {
     }
 
     private func unlist(_ name: SessionName, of session: Session, under incarnation: Incarnation) {
-        loop.store.unlist(name, of: incarnation) { [self] reply in
+        loop.store.unlist(.session(name), of: incarnation) { [self] reply in
             loop.after { now in
                 switch reply {
                 case .success: unlisted(session, under: incarnation, at: now)

@@ -97,7 +97,7 @@ extension Store {
         let gathering = Gathering<Void>(report.record.devices.count) { reply($0.map { _ in }) }
         for (index, (device, record)) in report.record.devices.enumerated() {
             let name = SessionName(user: report.record.user, device: device, session: record.session)
-            unrecord([name], of: record.incarnation, reply: gathering.part(index))
+            unrecord([.session(name)], of: record.incarnation, reply: gathering.part(index))
         }
     }
 

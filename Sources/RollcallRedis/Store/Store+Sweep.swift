@@ -28,22 +28,19 @@ extension Store {
         ) { $0.integer.map { $0 == 1 } }
     }
 
-    /// Removes these entries from the list, after their lines were removed.
+    /// Removes these items from the incarnation's lists, after their devices and lines were removed.
     public func unrecord(
-        _ entries: [EntryName], of incarnation: Incarnation, reply: @escaping Reply<Void> = { _ in }
+        _ items: [ListItem], of incarnation: Incarnation, reply: @escaping Reply<Void> = { _ in }
     ) {
-        let list = RedisCommand.Argument.string(names.entries(incarnation))
-        commands.send(RedisCommand("SREM", arguments: [list] + entries.map { .string($0.memberText) })) {
-            reply($0.map { _ in })
+        let sessions = items.filter(\.isSession)
+        let lists = [
+            (names.sessions(incarnation), sessions), (names.entries(incarnation), items.filter { !$0.isSession }),
+        ].filter { !$1.isEmpty }
+        let gathering = Gathering<RedisValue>(lists.count) { reply($0.map { _ in }) }
+        for (index, (list, items)) in lists.enumerated() {
+            let members = items.map { RedisCommand.Argument.string($0.memberText) }
+            commands.send(RedisCommand("SREM", arguments: [.string(list)] + members), reply: gathering.part(index))
         }
-    }
-
-    /// Removes these sessions from the list, after their devices were removed.
-    public func unrecord(
-        _ sessions: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<Void> = { _ in }
-    ) {
-        let list = RedisCommand.Argument.string(names.sessions(incarnation))
-        commands.send(RedisCommand("SREM", arguments: [list] + sessions.map(\.member))) { reply($0.map { _ in }) }
     }
 
     /// Claims the sweep of a dead incarnation, or renews the claimant's own claim, and reads at most `limit` items of each of
@@ -137,17 +134,6 @@ extension Store {
                 sweep(session, of: dead, lastBeat: standing.beat, until: until, reply: gathering.part(index))
             case .entry(let entry): sweep(entry, of: dead, until: until, reply: gathering.part(index))
             }
-        }
-    }
-
-    private func unrecord(_ items: [ListItem], of dead: Incarnation, reply: @escaping Reply<Void>) {
-        let sessions = items.filter(\.isSession)
-        let lists = [(names.sessions(dead), sessions), (names.entries(dead), items.filter { !$0.isSession })]
-            .filter { !$1.isEmpty }
-        let gathering = Gathering<RedisValue>(lists.count) { reply($0.map { _ in }) }
-        for (index, (list, items)) in lists.enumerated() {
-            let members = items.map { RedisCommand.Argument.string($0.memberText) }
-            commands.send(RedisCommand("SREM", arguments: [.string(list)] + members), reply: gathering.part(index))
         }
     }
 }

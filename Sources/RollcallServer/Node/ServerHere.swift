@@ -132,7 +132,7 @@ extension Node {
         Task { [weak self, lease = settings.lease] in
             try? await Task.sleep(for: lease)
             guard let self, serverEntries.withLockedValue({ $0[entry] }) == nil else { return }
-            try? await ask { $0.unrecord([entry], of: own, reply: $1) }
+            try? await ask { $0.unrecord([.entry(entry)], of: own, reply: $1) }
         }
     }
 }

@@ -29,18 +29,14 @@ final class RedisStore: PresenceStore {
         store.record(names, of: incarnation, until: until) { [self] in answered($0, reply) }
     }
 
-    func unlist(_ name: SessionName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
-        store.unrecord([name], of: incarnation) { [self] in answered($0, reply) }
-    }
-
     func list(
         _ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
     ) {
         store.record(entry, of: incarnation, until: until) { [self] in answered($0, reply) }
     }
 
-    func unlist(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
-        store.unrecord([entry], of: incarnation) { [self] in answered($0, reply) }
+    func unlist(_ item: ListItem, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
+        store.unrecord([item], of: incarnation) { [self] in answered($0, reply) }
     }
 
     func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>) {

@@ -8,6 +8,8 @@ struct Expectation: Sendable {
         case status(UserID, PresenceStatus)
         case types(UserID, in: ConversationID)
         case typesNot(UserID, in: ConversationID)
+        /// The stage's room is open on one of the user's devices, or on none.
+        case here(UserID, Bool)
     }
 
     let thing: Thing
@@ -31,6 +33,11 @@ struct Prohibition: Sendable {
     /// `nil` for the end of the round.
     var until: Moment?
     var who = Watchers.all
+
+    /// Whether a user who has the room open on every device may be shown neither there nor not there.
+    func forbids(here: Bool) -> Bool {
+        here ? statuses.isSuperset(of: [.online, .away]) : statuses.contains(.offline)
+    }
 
     enum Watchers: Sendable {
         /// Observers and reads.

@@ -119,7 +119,7 @@ private struct Screen {
                     from: note.at, to: end)
             case .removed(let conversation): hide(conversation, at: note.at)
             case .ended, .left: for conversation in Array(shown.keys) { hide(conversation, at: note.at) }
-            case .tried, .presence, .joined, .signalled, .refreshed, .goodbye: break
+            case .tried, .presence, .here, .joined, .signalled, .refreshed, .goodbye: break
             }
         }
         for conversation in Array(shown.keys) { hide(conversation, at: end) }

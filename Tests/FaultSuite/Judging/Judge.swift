@@ -78,8 +78,16 @@ struct Judge {
 
     private func seen(_ prohibition: Prohibition, in sight: Sight, to end: Moment) -> String? {
         let values = sight.statuses[prohibition.user]?.values(from: prohibition.from, to: end) ?? []
-        guard let bad = values.first(where: { prohibition.statuses.contains($0.value) }) else { return nil }
-        return "\(sight.name) saw \(prohibition.user.escaped) \(bad.value) after \((bad.at - prohibition.from).short)"
+        if let bad = values.first(where: { prohibition.statuses.contains($0.value) }) {
+            return
+                "\(sight.name) saw \(prohibition.user.escaped) \(bad.value) after \((bad.at - prohibition.from).short)"
+        }
+        guard plan.visitors.contains(prohibition.user),
+            let bad = sight.here[prohibition.user]?.values(from: prohibition.from, to: end)
+                .first(where: { prohibition.forbids(here: $0.value) })
+        else { return nil }
+        let what = Expectation.Thing.here(prohibition.user, bad.value)
+        return "\(sight.name) saw \(what) after \((bad.at - prohibition.from).short)"
     }
 
     private func read(_ prohibition: Prohibition, to end: Moment) -> [String] {
@@ -163,6 +171,7 @@ extension Sight {
         case .status(let user, let status): statuses[user]?.settled(to: status, by: end)
         case .types(let user, let conversation): typing(of: user, in: conversation).settled(to: true, by: end)
         case .typesNot(let user, let conversation): typing(of: user, in: conversation).settled(to: false, by: end)
+        case .here(let user, let isHere): here[user]?.settled(to: isHere, by: end)
         }
     }
 
@@ -179,6 +188,7 @@ extension Expectation.Thing: CustomStringConvertible {
         case .status(let user, let status): "\(user.escaped) \(status)"
         case .types(let user, let conversation): "\(user.escaped) typing in \(conversation.escaped)"
         case .typesNot(let user, let conversation): "\(user.escaped) not typing in \(conversation.escaped)"
+        case .here(let user, let isHere): "\(user.escaped) \(isHere ? "" : "not ")in the room"
         }
     }
 }

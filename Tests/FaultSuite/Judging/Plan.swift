@@ -4,6 +4,8 @@ internal import RollcallClient
 
 /// What should be observed in a round, and what excuses deviations.
 struct Plan: Sendable {
+    /// Users who have the stage's room open on every device: while they are present, they are there.
+    var visitors: Set<UserID> = []
     var expectations: [Expectation] = []
     var prohibitions: [Prohibition] = []
     /// Periods in which the worker of a host could not know the current state. Its observers must have it when they
@@ -31,4 +33,13 @@ struct Plan: Sendable {
     var over: Moment?
     /// Findings of the fault itself.
     var findings: [Finding] = []
+
+    /// These, and of each status what it means for who is in the room.
+    func with(_ things: [Expectation.Thing]) -> [Expectation.Thing] {
+        things
+            + things.compactMap { thing in
+                guard case .status(let user, let status) = thing, visitors.contains(user) else { return nil }
+                return .here(user, status != .offline)
+            }
+    }
 }

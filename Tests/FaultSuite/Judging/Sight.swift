@@ -8,6 +8,8 @@ struct Sight: Sendable {
     let host: Int
     private(set) var statuses: [UserID: Timeline<PresenceStatus>] = [:]
     private(set) var typists: [ConversationID: Timeline<Set<UserID>>] = [:]
+    /// Whether users were shown to have the stage's room open.
+    private(set) var here: [UserID: Timeline<Bool>] = [:]
     /// Periods without a connection.
     private(set) var away: [Range<Moment>] = []
     /// Updates with an older version, or an earlier last-seen time, than what was shown before on the same connection.
@@ -33,6 +35,11 @@ struct Sight: Sendable {
             switch note.event {
             case .presence(let presence): take(presence, at: note.at)
             case .typing(let typing): take(typing, at: note.at, patience: expiry + .seconds(2))
+            case .here(let message):
+                let users = Set(message.users.map(\.user))
+                for user in users.union(here.keys) {
+                    here[user, default: Timeline()].became(users.contains(user), at: note.at)
+                }
             case .welcomed:
                 if let start = lost { away.append(start..<note.at) }
                 lost = nil

@@ -33,6 +33,9 @@ extension Note.Event {
         case .presence(let presence): "sees \(presence.user.escaped) \(presence.status), version \(presence.version)"
         case .typing(let typing):
             "sees \(typing.users.map(\.user.escaped).joined(separator: ", ")) typing in \(typing.conversation.escaped)"
+        case .here(let here):
+            "sees \(here.count) in \(here.conversation.escaped): "
+                + here.users.map(\.user.escaped).joined(separator: ", ")
         case .joined(let conversation, _): "joined \(conversation.escaped)"
         case .signalled(let conversation, _): "typed in \(conversation.escaped)"
         case .removed(let conversation): "is removed from \(conversation.escaped)"

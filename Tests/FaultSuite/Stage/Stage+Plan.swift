@@ -50,8 +50,9 @@ extension Stage {
         until end: Moment? = nil
     ) {
         plan {
-            $0.expectations.append(
-                Expectation(thing: thing, promise: promise, since: moment, within: limit, until: end))
+            $0.expectations += $0.with([thing]).map {
+                Expectation(thing: $0, promise: promise, since: moment, within: limit, until: end)
+            }
         }
     }
 

@@ -123,7 +123,7 @@ public final class Stage: Sendable {
             let observer = try await Roamer(
                 UserID("observer\(host.number)"), "screen", manner: .returnsHome, tokens: tokens, hosts: doors)
             try await observer.come(to: host.number)
-            try await observer.ask(.join(room, presence: false))
+            try await observer.ask(.join(room, presence: false, here: true))
             observers.append(observer)
         }
         return observers
@@ -140,7 +140,8 @@ public final class Stage: Sendable {
 
     // MARK: Users
 
-    /// Creates a user whom all observers watch and all readers read, with a device that is not connected yet.
+    /// Creates a user whom all observers watch and all readers read, with a device that is not connected yet and opens the
+    /// room whenever it is.
     func person(
         _ name: String, _ device: String = "phone", state: DeviceState = .active,
         manner: Roamer.Manner = .returns
@@ -151,7 +152,11 @@ public final class Stage: Sendable {
             return state.users.contains(user)
         }
         if !isKnown { try await watch([user]) }
-        return try await extra(name, device, state: state, manner: manner)
+        let roamer = try await extra(name, device, state: state, manner: manner)
+        self.state.withLockedValue { _ = $0.plan.visitors.insert(user) }
+        try await roamer.say(.join(room, presence: false))
+        try await roamer.say(.enter(room))
+        return roamer
     }
 
     /// Creates a user who is neither watched nor read yet.
@@ -180,6 +185,7 @@ public final class Stage: Sendable {
 
     /// Waits until all observers see these, before the fault begins.
     func see(_ things: [Expectation.Thing]) async throws {
+        let things = state.withLockedValue { $0.plan.with(things) }
         try await eventually("observers see \(things)", within: .seconds(10), every: .milliseconds(20)) {
             let now = Moment.now
             return sights(until: now).allSatisfy { sight in things.allSatisfy { sight.settled($0, by: now) != nil } }

@@ -11,6 +11,7 @@ public struct Note: Sendable {
         case welcomed(host: Int)
         case presence(Presence)
         case typing(ServerMessage.Typing)
+        case here(ServerMessage.Here)
         /// The worker acknowledged a `join` that was sent at this moment.
         case joined(ConversationID, asked: ContinuousClock.Instant)
         /// The worker acknowledged the start or renewal of typing that was sent at this moment.

@@ -19,7 +19,8 @@ final class RoamerState {
     private let diary: Diary
     private var state: DeviceState
     private var watched: [UserID] = []
-    private var joined: [(conversation: ConversationID, presence: Bool)] = []
+    private var joined: [(conversation: ConversationID, presence: Bool, here: Bool)] = []
+    private var entered: [ConversationID] = []
     private var connection: LiveConnection?
     private var target = 0
     private(set) var host: Int?
@@ -97,12 +98,13 @@ final class RoamerState {
         case .state(let state): self.state = state
         case .watch(let users): watched += users
         case .unwatch(let users): watched.removeAll { users.contains($0) }
-        case .join(let conversation, let presence, _):
+        case .join(let conversation, let presence, let here):
             joined.removeAll { $0.conversation == conversation }
-            joined.append((conversation, presence))
+            joined.append((conversation, presence, here))
         case .leave(let conversation): joined.removeAll { $0.conversation == conversation }
+        case .enter(let conversation, _): entered.append(conversation)
         case .goodbye: manner = .staysAway
-        case .hello, .token, .get, .enter, .exit, .typing, .ping: break
+        case .hello, .token, .get, .exit, .typing, .ping: break
         }
         guard isWelcomed else {
             answer?.fail(Roamer.NoAnswer())
@@ -125,6 +127,7 @@ final class RoamerState {
             if let id { return _ = waiting.removeValue(forKey: id)?.succeed(message) }
             for presence in presences { diary.note(.presence(presence)) }
         case .typing(let typing): diary.note(.typing(typing))
+        case .here(let here): diary.note(.here(here))
         case .ack(let id):
             if let event = noted.removeValue(forKey: id) { diary.note(event) }
             waiting.removeValue(forKey: id)?.succeed(message)
@@ -136,7 +139,7 @@ final class RoamerState {
         case .goodbye(let goodbye):
             diary.note(.goodbye(goodbye))
             farewell = goodbye
-        case .members, .here, .pong: break
+        case .members, .pong: break
         }
     }
 
@@ -148,7 +151,10 @@ final class RoamerState {
         diary.note(.welcomed(host: target))
         arrival?.welcomed.succeed()
         if !watched.isEmpty { transmit(.watch(watched), answer: nil) }
-        for (conversation, presence) in joined { transmit(.join(conversation, presence: presence), answer: nil) }
+        for (conversation, presence, here) in joined {
+            transmit(.join(conversation, presence: presence, here: here), answer: nil)
+        }
+        for conversation in entered { transmit(.enter(conversation), answer: nil) }
         scheduleRefresh()
     }
 

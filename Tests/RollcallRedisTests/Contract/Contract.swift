@@ -102,14 +102,6 @@ extension Contract {
         }
     }
 
-    func unrecord(_ names: [SessionName], of incarnation: Incarnation) async throws {
-        try await perform("unrecord \(names) of \(incarnation)") {
-            $0.unrecord(names, of: incarnation, reply: $1)
-        } twin: {
-            $0.unrecord(names, of: incarnation)
-        }
-    }
-
     func record(_ entry: EntryName, of incarnation: Incarnation, until: Timestamp) async throws -> Bool {
         try await call("record \(entry) of \(incarnation) until \(until)") {
             $0.record(entry, of: incarnation, until: until, reply: $1)
@@ -118,11 +110,11 @@ extension Contract {
         }
     }
 
-    func unrecord(_ entries: [EntryName], of incarnation: Incarnation) async throws {
-        try await perform("unrecord \(entries) of \(incarnation)") {
-            $0.unrecord(entries, of: incarnation, reply: $1)
+    func unrecord(_ items: [ListItem], of incarnation: Incarnation) async throws {
+        try await perform("unrecord \(items) of \(incarnation)") {
+            $0.unrecord(items, of: incarnation, reply: $1)
         } twin: {
-            $0.unrecord(entries, of: incarnation)
+            $0.unrecord(items, of: incarnation)
         }
     }
 

@@ -129,10 +129,10 @@ private struct RandomCalls {
         case 0..<4: _ = try await redis.sweep(attempt.name, of: dead, lastBeat: beat, until: until)
         case 4: _ = try await redis.sweep([.session(attempt.name)], of: dead, until: until)
         case 5: _ = try await redis.claimSweep(of: dead, by: pick(workers), limit: 100)
-        case 6: try await redis.unrecord([attempt.name], of: dead)
+        case 6: try await redis.unrecord([.session(attempt.name)], of: dead)
         case 7:
             let entry = EntryName(session: attempt.name, conversation: pick(conversations))
-            if chance(30) { try await redis.unrecord([entry], of: dead) }
+            if chance(30) { try await redis.unrecord([.entry(entry)], of: dead) }
             _ = try await redis.record(entry, of: dead, until: until)
             if chance(50) { _ = try await redis.sweep([.entry(entry)], of: dead, until: until) }
         default: _ = try await redis.record([attempt.name, pick(attempts).name], of: dead, until: until)

@@ -43,8 +43,8 @@ import Testing
         #expect(try await redis.keys().isEmpty)
         #expect(try await redis.record([aa, aa], of: w1, until: .never))
         #expect(try await redis.keys()["worker:{w1.aaaa}:sessions"]?.content == ["alice phone aa"])
-        try await redis.unrecord([aa], of: w1)
-        try await redis.unrecord([aa], of: w1)
+        try await redis.unrecord([.session(aa)], of: w1)
+        try await redis.unrecord([.session(aa)], of: w1)
         #expect(try await redis.keys().isEmpty)
     }
 

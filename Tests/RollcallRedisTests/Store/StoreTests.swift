@@ -28,7 +28,7 @@ enum Deed: CaseIterable {
         case .renew: try await store.beat(.renew, w1).held
         case .end: try await store.beat(.end(after: .zero), w1).held
         case .list: try await store.record([Session("aa").name])
-        case .unlist: try await store.call { $0.unrecord([Session("aa").name], of: w1, reply: $1) } == ()
+        case .unlist: try await store.call { $0.unrecord([.session(Session("aa").name)], of: w1, reply: $1) } == ()
         case .write: try await store.write(Session("aa").says(.active, 1)).outcome == .written
         case .remove: try await store.write(Session("aa").says(nil, 2)).outcome == .written
         case .stop, .stopOneOfTwo: try await store.stop(alice, phone) == .stopped

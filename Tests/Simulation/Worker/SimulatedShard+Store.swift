@@ -31,13 +31,6 @@ final class SimulatedShardStore: PresenceStore {
         }
     }
 
-    func unlist(_ name: SessionName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
-        ask(commands: 1, reply) { answer in
-            guard world.settings.planted != .neverUnlists else { return answer(.success(())) }
-            store.unrecord([name], of: incarnation, reply: answer)
-        }
-    }
-
     func list(
         _ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
     ) {
@@ -47,8 +40,11 @@ final class SimulatedShardStore: PresenceStore {
         }
     }
 
-    func unlist(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
-        ask(commands: 1, reply) { store.unrecord(entry, of: incarnation, reply: $0) }
+    func unlist(_ item: ListItem, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
+        ask(commands: 1, reply) { answer in
+            if case .session = item, world.settings.planted == .neverUnlists { return answer(.success(())) }
+            store.unrecord(item, of: incarnation, reply: answer)
+        }
     }
 
     func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>) {

@@ -33,16 +33,12 @@ struct SimulatedStore {
         commands.send(.list, { $0.record(names, of: incarnation, until: until) }, reply: reply)
     }
 
-    func unrecord(_ names: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<Void>) {
-        commands.send(.unlist, { $0.unrecord(names, of: incarnation) }, reply: reply)
-    }
-
     func record(_ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>) {
         commands.send(.list, { $0.record(entry, of: incarnation, until: until) }, reply: reply)
     }
 
-    func unrecord(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping Reply<Void>) {
-        commands.send(.unlist, { $0.unrecord([entry], of: incarnation) }, reply: reply)
+    func unrecord(_ item: ListItem, of incarnation: Incarnation, reply: @escaping Reply<Void>) {
+        commands.send(.unlist, { $0.unrecord([item], of: incarnation) }, reply: reply)
     }
 
     func write(_ write: HereWrite, reply: @escaping Reply<HereWritten>) {
@@ -172,12 +168,7 @@ struct SimulatedStore {
         commands.send(
             .unlist,
             { twin in
-                for item in items {
-                    switch item {
-                    case .session(let name): twin.unrecord([name], of: dead)
-                    case .entry(let entry): twin.unrecord([entry], of: dead)
-                    }
-                }
+                twin.unrecord(items, of: dead)
                 return true
             }, reply: reply)
     }
