@@ -325,6 +325,7 @@ extension AdminUser {
             ["version", "\(presence.version)"], ["rule", rule.code],
         ]
         if let revoked { facts.append(["tokens", "revoked \(time.since(revoked).spoken) ago"]) }
+        facts += devices.flatMap { device in device.open.map { ["open", "\($0) on \(device.device)"] } }
         let devices = Columns.lines(devices.map { $0.cells(at: time) }).map { "  " + $0 }
         return [Shown.text("\(presence.user) is \(rule.text)"), ""] + devices + (devices.isEmpty ? [] : [""])
             + Columns.lines(facts).map { "  " + $0 }

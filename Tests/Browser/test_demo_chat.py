@@ -42,6 +42,31 @@ def test_a_bot_thinks_and_then_types(demo, devices):
     demo.until("the answer", "document.querySelectorAll(arguments[0]).length === 3", f"{alice.root} .words")
 
 
+def test_a_document_shows_who_has_it_open_and_where(demo, devices):
+    alice, bob, laptop = devices
+    demo.press("#conversations [value=document]")
+    demo.press("#crowd")
+    alice.says("Bob is here")
+    bob.says("Alice is here")
+    laptop.says("Bob is here")
+    there = "[...document.querySelectorAll(arguments[0])].map((each) => each.textContent).join('|') === arguments[1]"
+    names = f"{alice.root} .section .unseen"
+    demo.until("Bob begins at the first section", there, names, "Bob|||")
+    demo.press(f"{bob.root} .paper li:nth-child(3) button")
+    demo.until("and goes to the third", there, names, "||Bob|")
+    demo.press(f"{laptop.root} .paper li:nth-child(4) button")
+    demo.until("Alice is where she last was, on one of her devices", there, f"{bob.root} .section .unseen", "|||Alice")
+    bob.press("background")
+    demo.until("nobody else is there", "document.querySelector(arguments[0]).children.length === 0",
+               f"{alice.root} .chat-header .faces")
+    bob.press("active")
+    demo.until("Bob is back where he was", there, names, "||Bob|")
+    demo.press(f"{bob.root} .back")
+    bob_row = f"{bob.root} .row[value=document]"
+    demo.until("the list says it too", "document.querySelector(arguments[0]).textContent.includes('is here')", bob_row)
+    demo.until("and he is gone for Alice", there, names, "|||")
+
+
 @soak
 def test_x3_names_and_faces_never_swap_places(demo):
     demo.press("#conversations [value=group]")

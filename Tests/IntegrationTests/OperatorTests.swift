@@ -44,14 +44,31 @@ struct OperatorTests {
         let deployment = try await Deployment(workers: 2)
         let phone = try await deployment.workers[0].device("alice", "iphone")
         let laptop = try await deployment.workers[1].device("alice", "laptop", state: .idle)
+        // Others have them open too, one with a name that looks like a pattern.
+        let others = [
+            try await deployment.workers[0].device("al*", "tv"), try await deployment.workers[0].device("alice2", "tv"),
+        ]
+        for (device, conversation) in [
+            (phone, "doc2"), (laptop, "doc1"), (phone, "doc1"), (others[0], "doc1"), (others[1], "doc3"),
+        ] {
+            #expect(try await device.ask(.join(ConversationID(conversation), presence: false)) == nil)
+            #expect(try await device.ask(.enter(ConversationID(conversation))) == nil)
+        }
         for worker in deployment.workers {
             try await eventually("both statuses are shown") {
                 let told = lines(try await rollcall("explain", "alice", at: worker), deployment)
                 return told.first == "alice is online: iphone is active on w1.*" && told.count > 2
                     && told[1].hasPrefix("iphone active connected since T w1.* lease ends in T")
                     && told[2].hasPrefix("laptop idle connected since T w2.* lease ends in T")
+                    && told.filter { $0.hasPrefix("open") }
+                        == ["open doc1 on iphone", "open doc2 on iphone", "open doc1 on laptop"]
             }
+            #expect(
+                lines(try await rollcall("explain", "al*", at: worker), deployment).contains("open doc1 on tv"))
         }
+        #expect(try await phone.ask(.exit(ConversationID("doc2"))) == nil)
+        let left = lines(try await rollcall("explain", "alice", at: deployment.workers[1]), deployment)
+        #expect(!left.contains("open doc2 on iphone"), "although it is on the worker's list for one lease more")
         let workers = lines(try await rollcall("workers", at: deployment.workers[0]), deployment)
         #expect(workers.map { $0.prefix(27) } == ["w1.* alive lease ends in T ", "w2.* alive lease ends in T "])
         _ = (phone, laptop)

@@ -55,6 +55,8 @@ public struct UserReport: Hashable, Sendable {
     public var workers: WorkersReport
     /// When the user's tokens were last revoked, if that still applies.
     public var revoked: Timestamp?
+    /// Which conversations each device has open, if that was asked.
+    public var open: [DeviceID: [ConversationID]] = [:]
 
     public init(record: PresenceRecord, storedStatus: ByteString?, workers: WorkersReport, revoked: Timestamp?) {
         self.record = record

@@ -32,6 +32,53 @@ extension Store {
         commands.send(RedisCommand("GET", .string(names.revoked(user)))) { revoked($0.orForeign(.null)) }
     }
 
+    /// Reads which conversations the user's devices have open, by the lists of the incarnations that hold the devices.
+    public func open(by report: UserReport, reply: @escaping Reply<[DeviceID: [ConversationID]]>) {
+        let lists = Set(report.present.map(\.record.incarnation)).map(names.entries)
+        let gathering = Gathering<[EntryName]>(lists.count) { result in
+            guard case .success(let found) = result else { return reply(result.map { _ in [:] }) }
+            let entries = found.flatMap { $0 }.sorted { $0.conversation < $1.conversation }
+            // A list may have more than is there.
+            self.lines(of: entries) { lines in
+                reply(
+                    lines.map { lines in
+                        let open = zip(entries, lines).filter { $1 != nil }.map(\.0)
+                        return Dictionary(grouping: open, by: \.session.device).mapValues { $0.map(\.conversation) }
+                    })
+            }
+        }
+        for (index, list) in lists.enumerated() {
+            scan(list, for: report.record.user, from: "0", reply: gathering.part(index))
+        }
+    }
+
+    /// Goes on from step to step, since the list may be long.
+    private func scan(
+        _ list: String, for user: UserID, from cursor: ByteString, reply: @escaping Reply<[EntryName]>
+    ) {
+        let special: [UInt8] = Array("\\*?[".utf8)
+        let name = user.text.utf8.flatMap { special.contains($0) ? [special[0], $0] : [$0] }
+        let pattern = RedisCommand.Argument.bytes(name + Array(" *".utf8))
+        commands.send(RedisCommand("SSCAN", .string(list), .string(cursor.string), "MATCH", pattern, "COUNT", 1000)) {
+            let page = $0.flatMap { value in
+                Self.understood(value, command: "SSCAN") { value in
+                    value.array.flatMap { parts in
+                        parts.count == 2 ? parts[0].text.flatMap { next in parts[1].array.map { (next, $0) } } : nil
+                    }
+                }
+            }
+            guard case .success(let (next, members)) = page else {
+                return reply(page.map { _ in [] }.orForeign([]))
+            }
+            let entries = members.compactMap { member -> EntryName? in
+                guard case .entry(let entry)? = member.text.flatMap(ListItem.init(member:)) else { return nil }
+                return entry
+            }
+            guard next != "0" else { return reply(.success(entries)) }
+            self.scan(list, for: user, from: next) { reply($0.map { entries + $0 }) }
+        }
+    }
+
     /// Revokes all tokens that were issued for the user before `moment` (default: now, by the later of this host's clock and
     /// Redis's). The revocation is kept as long as a record is.
     ///

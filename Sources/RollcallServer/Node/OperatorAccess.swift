@@ -113,8 +113,9 @@ extension Node: OperatorAccess {
     private static let look = Duration.milliseconds(50)
 
     package func explanation(of user: UserID) async throws -> Explanation {
-        let report = try await report(on: user)
-        return try await first { $0.shard.explanation(of: report, at: $0.now) }
+        var report = try await report(on: user)
+        report.open = try await ask { [report] store, reply in store.open(by: report, reply: reply) }
+        return try await first { [report] in $0.shard.explanation(of: report, at: $0.now) }
     }
 
     package func workers() async throws -> WorkersReport {

@@ -86,12 +86,14 @@ package struct AdminUser: Codable, Sendable {
         /// The session as stored: `MS-RANDOM`.
         package var session: String
         package var sequence: Int64
+        /// The conversations that it has open.
+        package var open: [ConversationID]
         package var worker: AdminWorker
 
         enum CodingKeys: String, CodingKey {
             case device, state, standing, since, lost
             case countsUntil = "counts_until"
-            case session, sequence, worker
+            case session, sequence, open, worker
         }
     }
 
@@ -114,7 +116,7 @@ package struct AdminUser: Codable, Sendable {
         rule = Rule(code: explanation.rule.rawValue, text: explanation.sentence)
         stored = explanation.report.storedStatus
         revoked = explanation.report.revoked
-        devices = explanation.devices.map { Device($0, grace: explanation.grace, at: explanation.report.time) }
+        devices = explanation.devices.map { Device($0, of: explanation) }
     }
 
     package init(from decoder: any Decoder) throws {
@@ -139,13 +141,13 @@ package struct AdminUser: Codable, Sendable {
 }
 
 extension AdminUser.Device {
-    fileprivate init(_ device: Explanation.Device, grace: Duration, at time: Timestamp) {
-        let record = device.record
+    fileprivate init(_ device: Explanation.Device, of explanation: Explanation) {
+        let (record, report) = (device.record, explanation.report)
         self.init(
             device: device.device, state: record.state?.rawValue ?? "gone", standing: device.standing.rawValue,
             since: record.since, lost: record.lost,
-            countsUntil: device.standing == .inGrace ? record.lost?.advanced(by: grace) : nil,
+            countsUntil: device.standing == .inGrace ? record.lost?.advanced(by: explanation.grace) : nil,
             session: "\(record.began.milliseconds)-\(record.session)", sequence: record.sequence,
-            worker: AdminWorker(device.worker, at: time))
+            open: report.open[device.device] ?? [], worker: AdminWorker(device.worker, at: report.time))
     }
 }

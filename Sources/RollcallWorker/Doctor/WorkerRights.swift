@@ -227,7 +227,7 @@ extension WorkerRights {
         ("hdel", [""]), ("hexists", [""]), ("hget", [""]), ("hgetall", []), ("hlen", []),
         ("hmget", [""]), ("hscan", ["0"]),
         ("hset", ["", ""]), ("hsetnx", ["", ""]), ("mget", []),
-        ("sadd", [""]), ("srandmember", ["1"]), ("srem", [""]),
+        ("sadd", [""]), ("srandmember", ["1"]), ("srem", [""]), ("sscan", ["0"]),
         ("zadd", ["1", ""]), ("zrange", ["0", "-1"]), ("zrangebyscore", ["0", "1"]), ("zrem", [""]),
         ("zremrangebyscore", ["0", "1"]), ("zscore", [""]),
     ]

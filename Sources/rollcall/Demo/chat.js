@@ -15,6 +15,14 @@ export const CONVERSATIONS = {
   group: {
     id: "lake", title: "Saturday at the lake", icon: "🏞️", members: ["alice", "bob", ...BOTS.filter((bot) => bot !== "ada")],
   },
+  // What is written in a document does not change here; who has it open, and where, does.
+  document: {
+    id: "packing", title: "Packing list", icon: "📝", members: ["alice", "bob", ...BOTS.filter((bot) => bot !== "ada")],
+    sections: [
+      ["On the water", "Canoe, two paddles, four life vests"], ["Food", "Rice balls, salad, bread, a watermelon"],
+      ["Camp", "The big tent, mats, a lamp"], ["For the evening", "Grill, charcoal, a small speaker"],
+    ],
+  },
   assistant: { id: "ada", title: "Ask Ada", icon: "💡", members: ["alice", "bob", "ada"] },
 };
 export const USERS = Object.keys(PEOPLE);

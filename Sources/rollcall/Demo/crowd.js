@@ -51,9 +51,9 @@ export class Crowd extends EventTarget {
         });
         client.connect();
         const { id } = user === "ada" ? CONVERSATIONS.assistant : CONVERSATIONS.group;
-        return { user, client, input: client.typingInput(id), isBusy: false };
+        return { user, client, input: client.typingInput(id), isBusy: false, entry: null };
       });
-      return Promise.all([this.#talk(), this.#roam()]);
+      return Promise.all([this.#talk(), this.#roam(), this.#read()]);
     });
   }
 
@@ -81,6 +81,23 @@ export class Crowd extends EventTarget {
       const { isBusy, client } = oneOf(this.bots);
       if (this.isPaused || isBusy) continue;
       client.setState(client.deviceState === "active" ? oneOf(["idle", "background"]) : "active");
+    }
+  }
+
+  /** The bots open the packing list, move on in it, and close it. */
+  async #read() {
+    const { id, sections } = CONVERSATIONS.document;
+    for (;;) {
+      await pause(between(1_500, 4_000));
+      const bot = oneOf(this.bots.filter(({ user }) => user !== "ada"));
+      if (this.isPaused) continue;
+      const data = { section: Math.floor(between(0, sections.length)) };
+      if (!bot.entry) bot.entry = bot.client.enter(id, { data });
+      else if (Math.random() < 0.6) bot.entry.show(data);
+      else {
+        bot.entry.close();
+        bot.entry = null;
+      }
     }
   }
 

@@ -11,6 +11,7 @@ export function workerOf(connection) {
 }
 
 const NOBODY = { typists: [], count: 0 };
+const NONE = { users: [], others: [], count: 0, otherCount: 0 };
 
 /**
  * The network of one device, which can be disconnected. The client uses it instead of the browser's WebSocket, and so
@@ -63,8 +64,8 @@ class Unreachable extends EventTarget {
 }
 
 /**
- * Emits `conversation` (another one was opened), `changed` (its connection or state), `presence`, `typing`, `messages`,
- * `sends`, and `told` for everything that its client learned about others or itself, with `{ what, user,
+ * Emits `conversation` (another one was opened), `changed` (its connection or state), `presence`, `typing`, `here`,
+ * `messages`, `sends`, and `told` for everything that its client learned about others or itself, with `{ what, user,
  * status, isOwn }` in the detail.
  */
 export class Device extends EventTarget {
@@ -72,8 +73,13 @@ export class Device extends EventTarget {
   presences = new Map();
   /** The open conversation; null while the list of conversations is open. */
   conversation = CONVERSATIONS.direct;
+  /** Where in the document its user is. */
+  section = 0;
   #chat;
   #typing = new Map();
+  #here = new Map();
+  /** That this device has the document open; null while it shows something else. */
+  #entry = null;
   #inputs = new Map();
   /** The messages that have reached this device, by conversation. None does while it is disconnected. */
   #reached;
@@ -97,6 +103,8 @@ export class Device extends EventTarget {
       this.#inputs.set(id, client.typingInput(id));
       client.typing(id).subscribe((typing) => this.#typingChanged(id, typing));
     }
+    const { id } = CONVERSATIONS.document;
+    client.here(id).subscribe((here) => this.#hereChanged(id, here));
     chat.addEventListener("message", () => this.#takeMessages());
     client.connect();
   }
@@ -115,6 +123,8 @@ export class Device extends EventTarget {
 
   typingIn(conversation) { return this.#typing.get(conversation?.id) ?? NOBODY; }
 
+  hereIn(conversation) { return this.#here.get(conversation?.id) ?? NONE; }
+
   messagesIn(conversation) { return this.#reached.get(conversation?.id) ?? []; }
 
   /** The messages of the open conversation that were sent while disconnected and wait for a connection. */
@@ -129,9 +139,19 @@ export class Device extends EventTarget {
   /** Opens a conversation, or the list of all (null). */
   show(conversation) {
     this.#inputs.get(this.conversation?.id)?.disappeared();
+    this.#entry?.close();
     this.conversation = conversation;
+    this.section = 0;
+    this.#entry = conversation?.sections ? this.client.enter(conversation.id, { data: { section: 0 } }) : null;
     this.#inputs.get(conversation?.id)?.appeared();
     this.#tell("conversation");
+  }
+
+  /** Goes to a section of the document, and shows that to the others. */
+  moveTo(section) {
+    this.section = section;
+    this.#entry?.show({ section });
+    this.#tell("here");
   }
 
   // What its user does.
@@ -197,6 +217,14 @@ export class Device extends EventTarget {
     for (const user of now) if (!before.includes(user)) this.#told({ user, what: "begins to type" });
     for (const user of before) if (!now.includes(user)) this.#told({ user, what: ENDS_TYPING });
     this.#tell("typing");
+  }
+
+  #hereChanged(id, here) {
+    const [before, now] = [this.hereIn({ id }), here].map(({ others }) => others.map(({ user }) => user));
+    this.#here.set(id, here);
+    for (const user of now) if (!before.includes(user)) this.#told({ user, what: "opens the packing list" });
+    for (const user of before) if (!now.includes(user)) this.#told({ user, what: "closes the packing list" });
+    this.#tell("here");
   }
 
   #presencesChanged(presences) {

@@ -1,13 +1,13 @@
-// A device on the page: its screen with the list of conversations and a chat, and the controls below.
+// A device on the page: its screen with the list of conversations, a chat or the document, and the controls below.
 
-import { groupCount, lastSeenText, lastSeenValidity, presenceDot, presenceText, typingText } from "./rollcall.js";
+import { groupCount, hereText, lastSeenText, lastSeenValidity, presenceDot, presenceText, typingText } from "./rollcall.js";
 import { CONVERSATIONS, hueOf, nameOf } from "./chat.js";
 import { language, make, setText } from "./language.js";
 
 const MINUTE = 60_000;
 /** From how many typing users the text is "Several people": a phone has room for two names. */
 const SEVERAL = { phone: 3, laptop: undefined };
-/** How many avatars of typing users are shown. */
+/** How many avatars of users who type, or who have something open, are shown. */
 const FACES = 3;
 
 const SILENT = "No goodbye: the others see it once 5 s of grace have passed, unless the device is back by then.";
@@ -41,6 +41,20 @@ function avatar(user) {
   return element;
 }
 
+/** Shows the avatars of the first of these users, those of idle ones faintly, and how many more there are. */
+function showFaces(element, users, count = users.length) {
+  const shown = users.slice(0, FACES);
+  const key = JSON.stringify([shown.map(({ user, isIdle }) => [user, isIdle]), count]);
+  if (element.dataset.shown === key) return;
+  element.dataset.shown = key;
+  const faces = shown.map(({ user, isIdle }) => {
+    const face = avatar(user);
+    face.classList.toggle("faint", Boolean(isIdle));
+    return face;
+  });
+  element.replaceChildren(...faces, ...count > shown.length ? [make("span", `+${count - shown.length}`, "avatar more")] : []);
+}
+
 /** One device on the page. Emits `acted` for each act of its user, with the timeline's data in the detail. */
 export class Frame extends EventTarget {
   #device;
@@ -50,7 +64,8 @@ export class Frame extends EventTarget {
   #rows = new Map();
   /** The items of messages, by id. */
   #bubbles = new Map();
-  #typists = "";
+  /** The parts of the document's sections, in order. */
+  #sections = [];
   #timer;
 
   constructor(device) {
@@ -68,6 +83,7 @@ export class Frame extends EventTarget {
     on("changed", () => [this.#showState(), this.#showHeader(), this.#showTyping()]);
     on("presence", () => this.#showHeader());
     on("typing", () => [this.#showHeader(), this.#showTyping()]);
+    on("here", () => [this.#showHeader(), this.#showHere()]);
     on("messages", () => [this.#showMessages(), this.#showHeader()]);
     on("conversation", () => this.#rebuild());
     language.addEventListener("changed", () => [this.#speak(), this.#rebuild()]);
@@ -90,7 +106,7 @@ export class Frame extends EventTarget {
     curtain.addEventListener("click", () => {
       if (this.#device.isOpen) this.#device.become("active");
       else this.#device.open();
-      field.focus();
+      this.#focus();
     });
     back.addEventListener("click", () => {
       this.#device.show(null);
@@ -120,23 +136,27 @@ export class Frame extends EventTarget {
       Object.assign(element, { value: name, parts, face, conversation });
       element.addEventListener("click", () => {
         this.#device.show(conversation);
-        this.#parts.field.focus({ preventScroll: true });
+        this.#focus();
       });
       this.#rows.set(conversation, element);
     }
     this.#parts.rows.append(...this.#rows.values());
   }
 
+  #focus() {
+    const { paper, field } = this.#parts;
+    (this.#device.conversation?.sections ? paper.querySelector("button") : field).focus({ preventScroll: true });
+  }
+
   #rebuild() {
     const { conversation } = this.#device;
     const { element, face, title, members, field, messages } = { ...this.#parts, element: this.element };
-    element.dataset.view = conversation ? "chat" : "list";
+    element.dataset.view = conversation?.sections ? "document" : conversation ? "chat" : "list";
     field.value = "";
-    this.#typists = "";
     if (conversation) {
       const other = this.#device.otherIn(conversation);
       title.textContent = conversation.title ?? nameOf(other);
-      members.hidden = other !== null;
+      members.hidden = other !== null || "sections" in conversation;
       this.#faces = new Map((other ? [other] : conversation.members).map((user) => [user, avatar(user)]));
       face.replaceChildren(other ? this.#faces.get(other) : make("span", conversation.icon, "avatar group"));
       members.replaceChildren(...other ? [] : conversation.members.map((user) => this.#member(user)));
@@ -146,10 +166,37 @@ export class Frame extends EventTarget {
       this.#showMessages();
       messages.classList.add("live");
       messages.scrollTop = messages.scrollHeight;
+      this.#listSections(conversation.sections ?? []);
     }
     this.#showState();
     this.#showHeader();
     this.#showTyping();
+    this.#showHere();
+  }
+
+  #listSections(sections) {
+    const built = sections.map(([title, text], number) => {
+      const { element, parts } = build("section-template");
+      setText(parts.title, title);
+      setText(parts.text, text);
+      parts.button.addEventListener("click", () => this.#device.moveTo(number));
+      return { element, parts };
+    });
+    this.#sections = built.map(({ parts }) => parts);
+    this.#parts.paper.replaceChildren(...built.map(({ element }) => element));
+  }
+
+  /** The avatars of the others who have the document open, above it and at the section where each of them is. */
+  #showHere() {
+    const { conversation, section } = this.#device;
+    const { others, otherCount } = this.#device.hereIn(conversation);
+    showFaces(this.#parts["here-faces"], others, otherCount);
+    for (const [number, { button, faces, names }] of this.#sections.entries()) {
+      const there = others.filter(({ data }) => data?.section === number);
+      showFaces(faces, there);
+      setText(names, there.map(({ user }) => nameOf(user)).join(", "));
+      button.setAttribute("aria-current", String(number === section));
+    }
   }
 
   #member(user) {
@@ -167,7 +214,8 @@ export class Frame extends EventTarget {
       const now = this.#device.typingIn(each);
       const last = this.#device.messagesIn(each).at(-1);
       const isTyping = isConnected && now.count > 0;
-      setText(parts.line, isTyping ? this.#typingText(now) : last ? `${nameOf(last.from)}: ${last.text}` : "");
+      const said = last ? `${nameOf(last.from)}: ${last.text}` : this.#hereText(each);
+      setText(parts.line, isTyping ? this.#typingText(now) : said);
       parts.line.classList.toggle("typing", isTyping);
     }
     if (!conversation) return;
@@ -188,12 +236,16 @@ export class Frame extends EventTarget {
     return typingText(typing, { language: language.id, severalFrom: SEVERAL[this.#device.kind] });
   }
 
+  #hereText(conversation) { return hereText(this.#device.hereIn(conversation), { language: language.id }); }
+
   #line() {
     const { conversation, isConnected, network, presences, otherPresence, typing, client } = this.#device;
     const words = { language: language.id };
     if (!isConnected) return network.isUp ? "Connecting…" : "No network";
     if (typing.count > 0) return this.#typingText(typing);
     const { title, members } = conversation;
+    const open = this.#hereText(conversation);
+    if (open) return open;
     if (title) return groupCount(members.map((user) => presences.get(user)), members.length, words).text;
     const { status, lastSeen } = otherPresence ?? {};
     const isLongGone = lastSeen && status === "offline" && client.now - lastSeen >= MINUTE;
@@ -259,13 +311,7 @@ export class Frame extends EventTarget {
     const { typing, isConnected } = this.#device;
     const isTyping = isConnected && typing.count > 0;
     this.#parts["typing-row"].classList.toggle("active", isTyping);
-    if (!isTyping) return;
-    const shown = typing.typists.slice(0, FACES).map(({ user }) => user);
-    const typists = `${shown} ${typing.count}`;
-    if (typists === this.#typists) return;
-    this.#typists = typists;
-    const more = typing.count > shown.length ? [make("span", `+${typing.count - shown.length}`, "avatar more")] : [];
-    this.#parts["typing-faces"].replaceChildren(...shown.map(avatar), ...more);
+    if (isTyping) showFaces(this.#parts["typing-faces"], typing.typists, typing.count);
   }
 
   /** The worker, the buttons, and the curtain over the chat while the app is in the background or closed. */

@@ -16,6 +16,8 @@ final class DictionaryNode: OperatorAccess {
         var events: [Event]?
         var records: [UserID: PresenceRecord] = [:]
         var workers: [WorkerReport] = []
+        /// What everybody's devices have open.
+        var open: [DeviceID: [ConversationID]] = [:]
         /// The operators' actions in words: disconnected, revoked, erased users.
         var done: [String] = []
         var isReady = true
@@ -148,11 +150,12 @@ final class DictionaryNode: OperatorAccess {
     func explanation(of user: UserID) async throws -> Explanation {
         try with { state in
             let record = state.records[user]
-            let report = UserReport(
+            var report = UserReport(
                 record: record
                     ?? PresenceRecord(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: 1),
                 storedStatus: record.map { _ in "online" },
                 workers: WorkersReport(time: Timestamp(milliseconds: 1000), workers: state.workers), revoked: nil)
+            report.open = state.open
             let shard = Shard(
                 settings: ShardSettings(), worker: "w", store: TwinStore(), random: SystemRandomNumberGenerator())
             return shard.explanation(of: report, at: Instant(nanoseconds: 0))
