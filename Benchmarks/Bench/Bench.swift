@@ -24,7 +24,8 @@ struct Bench: AsyncParsableCommand {
         [
             Typing(people: 2), Typing(people: 50), PresenceChange(), Fetch(users: 50), Fetch(users: 1_000),
             FanOut(people: 200, typists: 1), FanOut(people: 1_000, typists: 1), FanOut(people: 200, typists: 8),
-            FanOut(people: 1_000, typists: 8), Signals(), Idle(devices: 15_000), Storm(devices: 5_000),
+            FanOut(people: 1_000, typists: 8), Signals(), Entering(), Idle(devices: 15_000),
+            CrowdedRoom(people: 10_000), Storm(devices: 5_000),
         ]
     }
 

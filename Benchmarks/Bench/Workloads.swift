@@ -240,13 +240,20 @@ struct Signals: Workload {
     func prepare(_ side: Stand.Side) async throws -> (any Measurable)? {
         let stand = try await Stand(side)
         guard side != .floor else { return Pipeline(stand: stand) }
+        return try Self.senders(at: stand, inFlight: 4) { [.typing($0, true)] }
+    }
+
+    /// Devices, each in a room of its own, that send these messages in turn.
+    static func senders(
+        at stand: Stand, inFlight: Int, _ messages: (ConversationID) -> [ClientMessage]
+    ) throws -> any Measurable {
         let rooms = try (0..<Self.rooms).map { try ConversationID("room\($0)") }
         let crowd = Crowd()
         try crowd.gather(rooms.count, at: stand.ports, acknowledgements: 1) { number in
             Crowd.frame(.join(rooms[number], presence: false), id: .integer(1))
         }
-        let frames = rooms.map { Crowd.frame(.typing($0, true), id: .integer(2)) }
-        return Typists(stand: stand, crowd: crowd, frames: frames)
+        let frames = rooms.map { messages($0).map { Crowd.frame($0, id: .integer(2)) } }
+        return Senders(stand: stand, crowd: crowd, inFlight: inFlight, frames: frames)
     }
 
     private struct Pipeline: Measurable {
@@ -265,22 +272,24 @@ struct Signals: Workload {
         }
     }
 
-    private struct Typists: Measurable {
+    private struct Senders: Measurable {
         let stand: Stand
         let crowd: Crowd
-        let frames: [[UInt8]]
+        let inFlight: Int
+        let frames: [[[UInt8]]]
 
         func measure() throws -> Figures {
             let (start, before, first) = (now(), stand.cost, crowd.acknowledgements)
-            var sent = 0
+            var (sent, turns) = (0, [Int](repeating: 0, count: frames.count))
             func send(from number: Int) throws {
                 guard sent < Signals.count else { return }
                 sent += 1
-                try crowd.send(frames[number], from: number)
+                try crowd.send(frames[number][turns[number] % frames[number].count], from: number)
+                turns[number] += 1
             }
-            // Each acknowledgement triggers the next signal.
+            // Each acknowledgement triggers the next message.
             crowd.onAcknowledgement = send
-            for number in 0..<4 * frames.count { try send(from: number % frames.count) }
+            for number in 0..<inFlight * frames.count { try send(from: number % frames.count) }
             try crowd.wait(until: { crowd.acknowledgements - first == Signals.count })
             crowd.onAcknowledgement = nil
             return Signals.figures(now() - start, stand, before)
@@ -295,6 +304,62 @@ struct Signals: Workload {
             "time each, µs": seconds * each, "CPU of Redis each, µs": (stand.cost.redis - before.redis) * each,
             "CPU of the worker each, µs": (stand.cost.servers - before.servers) * each,
         ]
+    }
+}
+
+/// Users who come and go, each in a room of their own, as fast as each is acknowledged.
+struct Entering: Workload {
+    let name = "an enter or an exit, as fast as they are taken"
+
+    func prepare(_ side: Stand.Side) async throws -> (any Measurable)? {
+        guard side != .floor else { return nil }
+        return try Signals.senders(at: try await Stand(side), inFlight: 1) { [.enter($0), .exit($0)] }
+    }
+}
+
+/// A room that very many have open, with the default settings: a hundred a second go, and come back a second later.
+struct CrowdedRoom: Workload {
+    private static let room: ConversationID = "room"
+
+    let people: Int
+    var name: String { "\(people) in one room, 100 a second come and go" }
+
+    func prepare(_ side: Stand.Side) -> (any Measurable)? {
+        side == .floor ? nil : Hall(side: side, people: people)
+    }
+
+    private struct Hall: Measurable {
+        let side: Stand.Side
+        let people: Int
+
+        func measure() async throws -> Figures {
+            let stand = try await Stand(side, settings: ["log.level": "warning", "edge.ping": "600s"])
+            let (crowd, join) = (Crowd(), Crowd.frame(.join(room, presence: false), id: .integer(1)))
+            let (enter, exit) = (Crowd.frame(.enter(room), id: .integer(1)), Crowd.frame(.exit(room)))
+            try crowd.gather(people, at: stand.ports, acknowledgements: 1) { _ in join }
+            try crowd.rest(seconds: 3)
+            let (memory, first) = (stand.memory, crowd.acknowledgements)
+            let follow = Crowd.frame(.join(room, presence: false, here: true))
+            for number in 0..<people { try crowd.send(follow + enter, from: number) }
+            try crowd.wait(until: { crowd.acknowledgements == first + people })
+            try crowd.rest(seconds: 6)
+            let (each, before, start) = ((stand.memory - memory) / Double(people) / 1_024, stand.cost, now())
+            var (bytes, changes) = (0, 0)
+            while now() < start + 20 {
+                let due = start + Double(changes) * 0.01
+                try crowd.turn(milliseconds: max(0, Int((due - now()) * 1_000))) { bytes += $1.count }
+                guard now() >= due else { continue }
+                try crowd.send(exit, from: changes % people)
+                if changes >= 100 { try crowd.send(enter, from: (changes - 100) % people) }
+                changes += 1
+            }
+            let (took, after) = (now() - start, stand.cost)
+            return [
+                "memory an entry, KiB": each, "bytes a second to each": Double(bytes) / took / Double(people),
+                "% of a core, worker": (after.servers - before.servers) / took * 100,
+                "% of a core, Redis": (after.redis - before.redis) / took * 100,
+            ]
+        }
     }
 }
 

@@ -20,6 +20,8 @@ struct Expectation: Sendable {
     let within: Duration
     /// The moment until which it should stay so; `nil` for the end of the round.
     var until: Moment?
+    /// How much later than within ``Promise/convergenceLimit`` a worker may show it that could not know it before.
+    var lateness = Duration.zero
 
     var deadline: Moment { since + within }
 }

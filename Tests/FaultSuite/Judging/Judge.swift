@@ -32,9 +32,9 @@ struct Judge {
         }
         let took = max(.zero, settled - expectation.since)
         if took <= expectation.within { return [Finding(expectation.promise, took: took, limit: expectation.within)] }
-        if let sighted = blindness.map(\.upperBound).max(), settled <= sighted + Promise.convergenceLimit {
-            let took = max(.zero, settled - sighted)
-            return [Finding(.convergence, took: took, limit: Promise.convergenceLimit)]
+        let limit = Promise.convergenceLimit + expectation.lateness
+        if let sighted = blindness.map(\.upperBound).max(), settled <= sighted + limit {
+            return [Finding(.convergence, took: max(.zero, settled - sighted), limit: limit)]
         }
         let broken = "\(what): after \(took.short), not \(expectation.within.short)"
         return [Finding(expectation.promise, took: took, limit: expectation.within, broken: broken)]

@@ -50,8 +50,16 @@ extension Stage {
         until end: Moment? = nil
     ) {
         plan {
-            $0.expectations += $0.with([thing]).map {
-                Expectation(thing: $0, promise: promise, since: moment, within: limit, until: end)
+            $0.expectations += $0.with([thing]).map { thing in
+                var (lateness, limit) = (Duration.zero, limit)
+                if case .here(_, let isHere) = thing {
+                    // Lists are sent at a pace, `presence.coalesce`, and while an outage settles nobody goes.
+                    let (pace, settling) = (Duration.milliseconds(500), max(settings.lease, .seconds(2)))
+                    lateness = pace + (isHere ? .zero : settling)
+                    limit += promise == .convergence ? lateness : pace
+                }
+                return Expectation(
+                    thing: thing, promise: promise, since: moment, within: limit, until: end, lateness: lateness)
             }
         }
     }

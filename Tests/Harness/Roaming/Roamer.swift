@@ -27,7 +27,7 @@ public final class Roamer: Sendable {
     /// When a connecting device counts as connected.
     public enum Arrival: Sendable {
         case welcomed
-        /// The `hello` was acknowledged: the device's record is in Redis.
+        /// The `hello` and each `enter` were acknowledged: the device's record and its entries are in Redis.
         case written
     }
 

@@ -30,8 +30,12 @@ final class RoamerState {
     /// Requests without a reply so far whose `ack` is to be recorded.
     private var noted: [MessageID: Note.Event] = [:]
     private var refresh: Scheduled<Void>?
-    /// Fulfilled when the current session is welcomed, and when its `hello` is acknowledged.
-    private var arrival: (welcomed: EventLoopPromise<Void>, written: EventLoopPromise<ServerMessage>)?
+    /// Fulfilled when the current session is welcomed, when its `hello` is acknowledged, and when the last `enter` is.
+    private var arrival:
+        (
+            welcomed: EventLoopPromise<Void>, written: EventLoopPromise<ServerMessage>,
+            entered: EventLoopPromise<ServerMessage>
+        )?
     /// The `goodbye` of the worker, received before it closes the connection.
     private var farewell: ServerMessage.Goodbye?
     /// Abandoned connections that are still open.
@@ -49,12 +53,16 @@ final class RoamerState {
 
     func come(to host: Int, until arrival: Roamer.Arrival) -> EventLoopFuture<Void> {
         leave(.fin)
-        let promises = (welcomed: loop.makePromise(of: Void.self), written: loop.makePromise(of: ServerMessage.self))
+        let promises = (
+            welcomed: loop.makePromise(of: Void.self), written: loop.makePromise(of: ServerMessage.self),
+            entered: loop.makePromise(of: ServerMessage.self)
+        )
         self.arrival = promises
         connect(to: host)
         switch arrival {
         case .welcomed: return promises.welcomed.futureResult
-        case .written: return promises.written.futureResult.map { _ in }
+        case .written where entered.isEmpty: return promises.written.futureResult.map { _ in }
+        case .written: return promises.written.futureResult.and(promises.entered.futureResult).map { _ in }
         }
     }
 
@@ -102,9 +110,9 @@ final class RoamerState {
             joined.removeAll { $0.conversation == conversation }
             joined.append((conversation, presence, here))
         case .leave(let conversation): joined.removeAll { $0.conversation == conversation }
-        case .enter(let conversation, _): entered.append(conversation)
+        case .enter(let conversation, _) where !entered.contains(conversation): entered.append(conversation)
         case .goodbye: manner = .staysAway
-        case .hello, .token, .get, .exit, .typing, .ping: break
+        case .hello, .token, .get, .enter, .exit, .typing, .ping: break
         }
         guard isWelcomed else {
             answer?.fail(Roamer.NoAnswer())
@@ -154,7 +162,9 @@ final class RoamerState {
         for (conversation, presence, here) in joined {
             transmit(.join(conversation, presence: presence, here: here), answer: nil)
         }
-        for conversation in entered { transmit(.enter(conversation), answer: nil) }
+        for conversation in entered {
+            transmit(.enter(conversation), answer: conversation == entered.last ? arrival?.entered : nil)
+        }
         scheduleRefresh()
     }
 
@@ -205,6 +215,7 @@ final class RoamerState {
         noted = [:]
         arrival?.welcomed.fail(Roamer.NoAnswer())
         arrival?.written.fail(Roamer.NoAnswer())
+        arrival?.entered.fail(Roamer.NoAnswer())
         arrival = nil
         let unanswered = waiting
         waiting = [:]
