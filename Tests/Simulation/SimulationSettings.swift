@@ -96,7 +96,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .revokesByRedisClock: 13
         case .keyedByString: 21
         case .futureTypingCounts: 117
-        case .exitsOnce: 145
+        case .exitsOnce: 516
         case .sweepsSilently: 238
         case .neverResets: 349
         }

@@ -98,7 +98,9 @@ final class HereLists {
     }
 
     private func read(_ read: HereSnapshot, at time: Timestamp, of room: Room, isSettling: Bool, now: Instant) {
-        room.here?.read(read, at: time, isSettling: isSettling || loop.redis.judgement.isSettling)
+        let judgement = loop.redis.judgement
+        room.here?.read(
+            read, at: time, isSettling: isSettling || judgement.isSettling, mayBeOlder: judgement.mayHoldOlder(at: now))
         if let here = room.here, here.shown == nil {
             room.here?.told(here.message(of: room.conversation), at: now)
             outbound.becameKnown(to: Set(here.followers.elements))
@@ -154,6 +156,8 @@ struct ShownHere {
     private var count = 0
     /// The last of those who are known, if there are more.
     private var last: HereUser?
+    /// When some went who were shown, the last of them: Redis may go back to an older state, which has them.
+    private var gone: [UserID: Timestamp] = [:]
     private var isReading = false
     private(set) var isToBeReadAgain = false
     private var hasFailed = false
@@ -187,11 +191,19 @@ struct ShownHere {
     }
 
     /// While an outage settles, others may still have to write what Redis has lost: nobody goes, and the count does not fall.
-    mutating func read(_ snapshot: HereSnapshot, at time: Timestamp, isSettling: Bool) {
+    ///
+    /// - Parameter mayBeOlder: whether Redis may have gone back to an older state, from which nobody comes back who went.
+    mutating func read(_ snapshot: HereSnapshot, at time: Timestamp, isSettling: Bool, mayBeOlder: Bool) {
         isReading = false
         let before = (users: users, count: count)
         users = Dictionary(snapshot.users.map { ($0.user, $0) }) { first, _ in first }
         count = snapshot.count
+        if mayBeOlder {
+            for (user, moment) in gone where users[user].map({ $0.since <= moment }) ?? false {
+                users[user] = nil
+                count -= 1
+            }
+        }
         last = snapshot.users.count < min(2 * names, count) || users.count == count ? nil : snapshot.users.last
         if isSettling {
             for (user, former) in before.users { users[user] = users[user].map { $0.atLeast(former) } ?? former }
@@ -210,6 +222,7 @@ struct ShownHere {
 
     private mutating func apply(_ change: HereChange, isSettling: Bool) {
         count = isSettling ? max(count, change.count) : change.count
+        gone[change.user] = change.here == nil && !isSettling ? change.at : nil
         if let here = change.here {
             if let former = users[change.user] {
                 users[change.user] = isSettling ? here.atLeast(former) : here
@@ -219,6 +232,9 @@ struct ShownHere {
         } else if !isSettling {
             users[change.user] = nil
         }
+        guard gone.count > 4 * names else { return }
+        let newest = gone.sorted { $0.value > $1.value }.prefix(2 * names)
+        gone = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
     }
 
     /// Whether those who are known are too few to show.

@@ -70,7 +70,7 @@ final class HereRecords {
 
     private func insert(_ name: EntryName, of session: Session) -> Entry {
         let entry = entries.insert(name) {
-            Entry(name: name, number: $0, session: session, replaced: predecessors[session])
+            Entry(name: name, number: $0, session: session)
         }
         ofSession[session, default: []].append(entry)
         return entry
@@ -102,19 +102,30 @@ final class HereRecords {
     /// The session has taken the place of another on its device.
     func replaced(_ former: SessionID, by session: Session) { predecessors[session] = former }
 
-    /// The device is gone: its entries end at once.
-    func gone(_ session: Session, at now: Instant) {
-        for entry in ofSession[session] ?? [] {
-            entry.exited()
-            decide(entry, at: now)
-            advance(entry, at: now)
-        }
+    /// Redis has the session's record: what waited for that is written.
+    func confirmed(_ session: Session, at now: Instant) {
+        for entry in ofSession[session] ?? [] { advance(entry, at: now) }
     }
 
-    /// A newer session of the device has taken over. The entries stay for a while, in which that one enters where its user
-    /// still is; nobody goes over a reload.
+    /// The device is gone: its entries end at once.
+    func gone(_ session: Session, at now: Instant) {
+        for entry in ofSession[session] ?? [] { end(entry, at: now) }
+    }
+
+    private func end(_ entry: Entry, at now: Instant) {
+        entry.exited()
+        decide(entry, at: now)
+        advance(entry, at: now)
+    }
+
+    /// A newer session of the device has taken over. The entries that Redis has stay for a while, in which that one enters
+    /// where its user still is; nobody goes over a reload.
     func replaced(_ session: Session, at now: Instant) {
         for entry in ofSession[session] ?? [] {
+            guard entry.mayBeListed else {
+                end(entry, at: now)
+                continue
+            }
             entry.ends = now + loop.settings.grace
             loop.remind(.entry(entry), at: now + loop.settings.grace)
         }
@@ -143,7 +154,8 @@ final class HereRecords {
         for entry in entries.all {
             if entry.content != nil { decisions += 1 }
             entry.asserted(sequence: decisions)
-            advance(entry, at: now)
+            // Another session has the device, and enters by itself.
+            if entry.ends != nil { end(entry, at: now) } else { advance(entry, at: now) }
         }
     }
 
@@ -200,11 +212,15 @@ final class HereRecords {
     private func advance(_ entry: Entry, at now: Instant) {
         guard !entry.isOver else { return }
         acknowledgeWritten(entry)
-        guard !entry.isFinished else { return end(entry) }
+        guard !entry.isFinished else { return forget(entry) }
         guard let incarnation = loop.redis.incarnation else { return }
+        // After its session, so that a session whose device another one has taken over shows nothing, and so that the earlier
+        // session of the device is known, whose entry ends.
+        guard entry.content == nil || entry.session.recorder?.isConfirmed == true else { return }
         let rest = loop.redis.until.since(loop.redis.time(at: now))
         switch entry.nextStep(
-            under: incarnation, until: loop.redis.until, restingFor: rest, isSpread: loop.settings.isSpread, at: now)
+            under: incarnation, until: loop.redis.until, replacing: predecessors[entry.session], restingFor: rest,
+            isSpread: loop.settings.isSpread, at: now)
         {
         case .list(let incarnation):
             loop.store.list(entry.name, of: incarnation, until: loop.redis.until) { [self] in
@@ -253,7 +269,7 @@ final class HereRecords {
         decide(entry, at: now)
     }
 
-    private func end(_ entry: Entry) {
+    private func forget(_ entry: Entry) {
         entry.over()
         entries.remove(entry.name)
         blocked.remove(entry)
@@ -278,8 +294,6 @@ final class Entry: Numbered {
     let name: EntryName
     let number: Int32
     let session: Session
-    /// The earlier session of the device.
-    private let replaced: SessionID?
     private(set) var isOver = false
     /// Whether the client is in, though perhaps in the background; and what it shows.
     private(set) var isEntered = false
@@ -309,13 +323,15 @@ final class Entry: Numbered {
     private var rests: Instant?
     private var since: Timestamp?
 
-    init(name: EntryName, number: Int32, session: Session, replaced: SessionID?) {
-        (self.name, self.number, self.session, self.replaced) = (name, number, session, replaced)
+    init(name: EntryName, number: Int32, session: Session) {
+        (self.name, self.number, self.session) = (name, number, session)
     }
 
     var isWritten: Bool { writtenSequence == sequence }
     /// Whether Redis should hold its line.
-    var isSettled: Bool { content != nil && isWritten && underWay == nil && isListed && !isOver }
+    var isSettled: Bool { content != nil && isWritten && underWay == nil && isListed && ends == nil && !isOver }
+    /// Whether Redis may hold a line of it under the present incarnation.
+    var mayBeListed: Bool { listedUnder != nil }
     /// Whether nothing is left, in Redis or on its way there.
     var isFinished: Bool { content == nil && !isEntered && isWritten && underWay == nil && listedUnder == nil }
 
@@ -370,10 +386,12 @@ final class Entry: Numbered {
     /// Returns the next step; `nil` while one is in flight, or if there is nothing to do.
     ///
     /// - Parameters:
+    ///   - former: the earlier session of the device, whose entry ends.
     ///   - rest: how long an enter may take that was sent before an exit.
     ///   - isSpread: whether one of several servers may forget an exit, and the lease stands.
     func nextStep(
-        under incarnation: Incarnation, until: Timestamp, restingFor rest: Duration, isSpread: Bool, at now: Instant
+        under incarnation: Incarnation, until: Timestamp, replacing former: SessionID?, restingFor rest: Duration,
+        isSpread: Bool, at now: Instant
     ) -> Step? {
         guard underWay == nil, !isBlocked, !isDeferred else { return nil }
         guard isWritten else {
@@ -385,7 +403,7 @@ final class Entry: Numbered {
                 .write(
                     HereWrite(
                         entry: name, content: content, incarnation: incarnation, sequence: sequence, until: until,
-                        isOpen: isOpen, replaced: replaced, since: since)))
+                        isOpen: isOpen, replaced: former, since: since)))
         }
         guard content == nil, let listedUnder else { return nil }
         let moment = rests ?? now + max(.zero, rest)

@@ -76,6 +76,12 @@ public struct Judgement: Hashable, Sendable {
     /// and at least the time until they have written all, even if they recovered slightly later.
     mutating func started(at now: Instant) { settles = now + Self.patience(lease: lease) }
 
+    /// Whether Redis may still hold something of a state to which an outage took it back: until it has settled, and for as long
+    /// again, in which that is swept.
+    func mayHoldOlder(at now: Instant) -> Bool {
+        settles.map { now < $0 + Self.patience(lease: lease) } ?? false
+    }
+
     static func patience(lease: Duration) -> Duration { max(lease, .seconds(2)) }
 
     mutating func outageOccurred(at now: Instant) {

@@ -60,6 +60,8 @@ public struct DeviceRecorder: Hashable, Sendable {
     private var underWay: UnderWay?
     /// Whether a step failed: nothing is tried again before ``retry()``.
     private var isBlocked = false
+    /// Whether Redis has taken a write of the session under the present incarnation: no newer session had the device then.
+    private(set) var isConfirmed = false
     /// How long a first write stays valid. Each one that arrives too late makes the next one valid four times as long,
     /// so that a session is written even if Redis takes seconds to answer.
     private var firstWriteLife = Duration.seconds(1)
@@ -140,6 +142,7 @@ public struct DeviceRecorder: Hashable, Sendable {
     public mutating func asserted(lastBeat: Timestamp?) {
         if lost == nil || !isWritten(sequence) { reckoned = lastBeat }
         drifted()
+        isConfirmed = false
         // A sweep removes the whole list of the former incarnation.
         listedUnder = nil
     }
@@ -252,6 +255,7 @@ public struct DeviceRecorder: Hashable, Sendable {
         switch written.outcome {
         case .written, .done, .late:
             trace = .written
+            isConfirmed = true
             writtenSequence = max(writtenSequence, sequence)
             reckoned = nil
             return .goOn

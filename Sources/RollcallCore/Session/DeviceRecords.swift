@@ -186,6 +186,7 @@ final class DeviceRecords {
         case .goOn, nil: break
         }
         advance(session, at: now)
+        hereRecords.confirmed(session, at: now)
     }
 
     /// Ends a session whose token was revoked. A new one may show a fresh token: the app may have it by now, and whoever has

@@ -7,7 +7,7 @@ internal import RollcallClient
 extension Fault {
     /// A worker of a later version, simulated by what it writes to Redis: its records have unknown fields and values.
     static let newerWorker = Fault(.mixed, "a newer worker on the same Redis") { stage in
-        let phone = try await stage.person("future")
+        let phone = try await stage.person("future", visits: false)
         let friend = try await stage.person("\(Cast.bystander)2")
         try await friend.come(to: 2)
         try await friend.ask(.join(stage.room, presence: false))

@@ -24,7 +24,9 @@ struct Judge {
     }
 
     private func findings(of expectation: Expectation, in sight: Sight, by end: Moment) -> [Finding] {
-        let blindness = blindness(of: sight).filter { $0.upperBound > expectation.since && $0.lowerBound < end }
+        let blindness = (blindness(of: sight) + deafness(to: expectation.thing, in: sight)).filter {
+            $0.upperBound > expectation.since && $0.lowerBound < end
+        }
         guard !blindness.contains(where: { $0.upperBound >= end }) else { return [] }
         let what = "\(sight.name) \(expectation.thing)"
         guard let settled = sight.settled(expectation.thing, by: end) else {
@@ -42,6 +44,18 @@ struct Judge {
 
     private func blindness(of sight: Sight) -> [Range<Moment>] {
         sight.away + plan.blind.filter { $0.host == sight.host }.map(\.span)
+    }
+
+    /// When it could not be seen who is in the room, although everything else could: nobody goes while a worker takes Redis to
+    /// be away, and nobody comes before the worker of their device follows the room.
+    private func deafness(to thing: Expectation.Thing, in sight: Sight) -> [Range<Moment>] {
+        guard case .here(let visitor, let isHere) = thing else { return [] }
+        guard isHere else { return plan.unsettled.filter { $0.host == sight.host }.map(\.span) }
+        let hosts = Set(
+            notes.filter { $0.user == visitor }.flatMap(\.notes).compactMap { note in
+                if case .welcomed(let host) = note.event { host } else { nil }
+            })
+        return plan.blind.filter { hosts.contains($0.host) }.map(\.span)
     }
 
     private func misreadings(of expectation: Expectation, by end: Moment) -> [Finding] {

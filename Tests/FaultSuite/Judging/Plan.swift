@@ -11,6 +11,8 @@ struct Plan: Sendable {
     /// Periods in which the worker of a host could not know the current state. Its observers must have it when they
     /// end.
     var blind: [(host: Int, span: Range<Moment>)] = []
+    /// Periods in which the worker of a host may take Redis to be away, so that nobody goes in what it shows of a room.
+    var unsettled: [(host: Int, span: Range<Moment>)] = []
     /// Periods in which reads may be wrong: Redis was away, or had lost data and was still being written again.
     var unreadable: [Range<Moment>] = []
     /// Connections to these hosts may end from these moments on, because their workers were stopped.

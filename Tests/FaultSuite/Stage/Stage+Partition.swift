@@ -40,7 +40,7 @@ extension Stage {
         try await end(ways)
         let ended = Moment.now
 
-        if partition.isDeaf { blind(0, from: began, to: ended) }
+        if partition.isDeaf { blind(0, from: began, to: ended) } else { unsettled(0, from: began, to: ended) }
         if isFenced { dead(cutOff + [here.changer.user], since: began, until: ended) }
         let canSpeak = !partition.isDeaf || !partition.traffic.contains(.commands)
         converge(here, done: doneHere, after: canSpeak ? doneHere : ended)

@@ -88,6 +88,11 @@ extension Stage {
         plan { $0.blind.append((host, start..<end)) }
     }
 
+    /// The worker of a host may take Redis to be away in this period.
+    func unsettled(_ host: Int, from start: Moment, to end: Moment) {
+        plan { $0.unsettled.append((host, start..<end)) }
+    }
+
     /// Reads may be wrong in this period.
     func unreadable(from start: Moment, to end: Moment) {
         plan { $0.unreadable.append(start..<end) }

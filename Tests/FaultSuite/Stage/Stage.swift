@@ -140,11 +140,12 @@ public final class Stage: Sendable {
 
     // MARK: Users
 
-    /// Creates a user whom all observers watch and all readers read, with a device that is not connected yet and opens the
-    /// room whenever it is.
+    /// Creates a user whom all observers watch and all readers read, with a device that is not connected yet.
+    ///
+    /// - Parameter visits: whether the device has the room open whenever it is connected.
     func person(
         _ name: String, _ device: String = "phone", state: DeviceState = .active,
-        manner: Roamer.Manner = .returns
+        manner: Roamer.Manner = .returns, visits: Bool = true
     ) async throws -> Roamer {
         let user = try naming.user(name)
         let isKnown = self.state.withLockedValue { state in
@@ -153,6 +154,7 @@ public final class Stage: Sendable {
         }
         if !isKnown { try await watch([user]) }
         let roamer = try await extra(name, device, state: state, manner: manner)
+        guard visits else { return roamer }
         self.state.withLockedValue { _ = $0.plan.visitors.insert(user) }
         try await roamer.say(.join(room, presence: false))
         try await roamer.say(.enter(room))

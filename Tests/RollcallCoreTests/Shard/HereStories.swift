@@ -140,6 +140,66 @@ import Testing
         #expect(stage.here == [])
     }
 
+    @Test("a page that says all at once ends what the one before it had entered")
+    func atOnce() {
+        let stage = Stage()
+        enters(stage, joined(stage, "alice"))
+        let new = stage.enter("alice")
+        stage.say(.join("doc", presence: false), on: new)
+        stage.say(.enter("doc"), on: new)
+        // Redis answers last to what says who had the device before.
+        while !stage.asked.isEmpty {
+            if !stage.unconfirmed.isEmpty { stage.confirm() }
+            let next = stage.asked.firstIndex { if case .write = $0.request { false } else { true } } ?? 0
+            stage.arrives(stage.reply(to: stage.asked.remove(at: next)))
+        }
+        #expect(stage.redis.here["doc"]?["alice"]?.lines.count == 1)
+        stage.say(.goodbye, on: new)
+        stage.settle()
+        #expect(stage.here == [])
+    }
+
+    @Test("a worker that was cut off writes no entry of a device that was elsewhere meanwhile")
+    func takenOver() {
+        let stage = Stage()
+        enters(stage, joined(stage, "alice"))
+        stage.redisGoes()
+        var write = DeviceWrite(
+            name: session("alice", "phone", "newer"), state: .active, incarnation: w2, began: nil, age: .zero,
+            opened: stage.redis.time.advanced(by: .seconds(1)), sequence: 1, lost: nil, until: never, issued: nil)
+        #expect(stage.redis.write(write).outcome == .written)
+        (write.state, write.sequence) = (nil, 2)
+        _ = stage.redis.write(write)
+        stage.redis.here = [:]
+        stage.redisReturns()
+        for _ in 0..<20 {
+            stage.pass(.milliseconds(300))
+            #expect(stage.here == [])
+        }
+        #expect(stage.shard.entryCount == 0)
+    }
+
+    @Test("who went before an outage does not come back from an older state of Redis")
+    func olderState() {
+        let stage = Stage()
+        let (bob, alice) = (joined(stage, "bob"), joined(stage, "alice"))
+        enters(stage, alice)
+        let before = stage.redis.here
+        stage.pass(.seconds(1))
+        stage.say(.exit("doc"), on: alice)
+        stage.settle()
+        stage.redisGoes()
+        stage.redis.here = before
+        _ = stage.heard(by: bob)
+        stage.redisReturns()
+        stage.pass(.seconds(8))
+        #expect(stage.heard(by: bob).here.allSatisfy { $0 == "0:" }, "until it is swept")
+        stage.pass(.seconds(5))
+        stage.channelGoes(.here("doc"))
+        stage.settle()
+        #expect(stage.heard(by: bob).here == ["1: alice"], "what Redis still has then is true")
+    }
+
     @Test("a device in the background is not here, and comes back by itself")
     func background() {
         let stage = Stage()
