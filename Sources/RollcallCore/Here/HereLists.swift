@@ -199,7 +199,7 @@ struct ShownHere {
         users = Dictionary(snapshot.users.map { ($0.user, $0) }) { first, _ in first }
         count = snapshot.count
         if mayBeOlder {
-            for (user, moment) in gone where users[user].map({ $0.since <= moment }) ?? false {
+            for (user, moment) in gone where users[user].map({ $0.since < moment }) ?? false {
                 users[user] = nil
                 count -= 1
             }
@@ -222,8 +222,8 @@ struct ShownHere {
 
     private mutating func apply(_ change: HereChange, isSettling: Bool) {
         count = isSettling ? max(count, change.count) : change.count
-        gone[change.user] = change.here == nil && !isSettling ? change.at : nil
         if let here = change.here {
+            gone[change.user] = nil
             if let former = users[change.user] {
                 users[change.user] = isSettling ? here.atLeast(former) : here
             } else if last.map({ here.isBefore($0) }) ?? true {
@@ -231,6 +231,7 @@ struct ShownHere {
             }
         } else if !isSettling {
             users[change.user] = nil
+            gone[change.user] = change.at
         }
         guard gone.count > 4 * names else { return }
         let newest = gone.sorted { $0.value > $1.value }.prefix(2 * names)

@@ -69,9 +69,7 @@ final class HereRecords {
     }
 
     private func insert(_ name: EntryName, of session: Session) -> Entry {
-        let entry = entries.insert(name) {
-            Entry(name: name, number: $0, session: session)
-        }
+        let entry = entries.insert(name) { Entry(name: name, number: $0, session: session) }
         ofSession[session, default: []].append(entry)
         return entry
     }

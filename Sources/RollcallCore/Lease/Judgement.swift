@@ -37,6 +37,12 @@ public struct Judgement: Hashable, Sendable {
         return max(.zero, settles - now)
     }
 
+    /// Whether Redis may still hold something of a state to which an outage took it back: until it has settled, and for as long
+    /// again, in which that is swept.
+    func mayHoldOlder(at now: Instant) -> Bool {
+        settles.map { now < $0 + Self.patience(lease: lease) } ?? false
+    }
+
     /// Returns the worker's own incarnation and those that need not be looked up after a read. Every other one is looked
     /// up before it is judged: since the last heartbeat it may have started or renewed its lease, or may have been swept.
     ///
@@ -75,12 +81,6 @@ public struct Judgement: Hashable, Sendable {
     /// Handles the worker's first lease: there may have been an outage before. Others get one lease to write their sessions,
     /// and at least the time until they have written all, even if they recovered slightly later.
     mutating func started(at now: Instant) { settles = now + Self.patience(lease: lease) }
-
-    /// Whether Redis may still hold something of a state to which an outage took it back: until it has settled, and for as long
-    /// again, in which that is swept.
-    func mayHoldOlder(at now: Instant) -> Bool {
-        settles.map { now < $0 + Self.patience(lease: lease) } ?? false
-    }
 
     static func patience(lease: Duration) -> Duration { max(lease, .seconds(2)) }
 
