@@ -24,6 +24,12 @@ import Testing
                 await input.sendConfirmed()
                 #expect(try await here.typing(in: "c42").count == 0)
                 #expect(await alice.currentPresence(of: "bob")?.status == .online)
+                let entry = bob.enter("doc1")
+                let open = try await alice.here(in: "doc1").first("bob has it open") { $0.count == 1 }
+                #expect(open.others.map(\.user) == ["bob"])
+                #expect(try await here.here(in: "doc1").users.map(\.user) == ["bob"])
+                entry.close()
+                _ = try await alice.here(in: "doc1").first("nobody has") { $0.count == 0 }
                 await bob.shutdown()
                 _ = try await alice.presence(of: "bob").first("bob is gone at once") { $0.status == .offline }
                 #expect(try await here.presence(of: ["bob"]).map(\.status) == [.offline])
