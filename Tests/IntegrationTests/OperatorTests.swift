@@ -148,9 +148,10 @@ struct OperatorTests {
         for device in [phone, laptop] {
             #expect(try await device.ask(.join(ConversationID("c42"), presence: false)) == nil)
             #expect(try await device.ask(.typing(ConversationID("c42"), true)) == nil)
+            #expect(try await device.ask(.enter(ConversationID("c42"))) == nil)
         }
         try await seen.sees("online") { $0.status == .online }
-        #expect(try await mentions("mallory", in: redis).count >= 6, "the scan finds all of the user's data")
+        #expect(try await mentions("mallory", in: redis).count >= 10, "the scan finds all of the user's data")
 
         let refused = try await rollcall("erase", "mallory", at: deployment.workers[0])
         #expect(refused.code == 64 && refused.errors.contains("--yes"))
