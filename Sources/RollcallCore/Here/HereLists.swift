@@ -160,6 +160,7 @@ struct ShownHere {
     private var gone: [UserID: Timestamp] = [:]
     private var isReading = false
     private(set) var isToBeReadAgain = false
+    /// Whether the last read failed or left somebody out: the next heartbeat reads again.
     private var hasFailed = false
     /// What came during a read, which may be older.
     private var meanwhile: [UserID: HereChange] = [:]
@@ -192,7 +193,8 @@ struct ShownHere {
 
     /// While an outage settles, others may still have to write what Redis has lost: nobody goes, and the count does not fall.
     ///
-    /// - Parameter mayBeOlder: whether Redis may have gone back to an older state, from which nobody comes back who went.
+    /// - Parameter mayBeOlder: whether Redis may have gone back to an older state, from which nobody comes back who went, for as
+    ///   long as this may be.
     mutating func read(_ snapshot: HereSnapshot, at time: Timestamp, isSettling: Bool, mayBeOlder: Bool) {
         isReading = false
         let before = (users: users, count: count)
@@ -202,6 +204,7 @@ struct ShownHere {
             for (user, moment) in gone where users[user].map({ $0.since < moment }) ?? false {
                 users[user] = nil
                 count -= 1
+                hasFailed = true
             }
         }
         last = snapshot.users.count < min(2 * names, count) || users.count == count ? nil : snapshot.users.last

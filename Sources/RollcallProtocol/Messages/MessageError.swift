@@ -20,8 +20,8 @@ public struct MessageError: Error, Hashable, Sendable {
         public static let notAMember = Code(rawValue: "not_a_member")
         /// The message would exceed one of the limits in `welcome`.
         public static let limit = Code(rawValue: "limit")
-        /// The session named more users in a short time than a worker looks up. The same message may succeed later.
-        /// Redis is away. The same message may succeed later.
+        /// Redis is away or refuses writes, a slot of a cluster moves, too many messages of the session wait, or a new token
+        /// cannot be checked yet. The same message may succeed later.
         public static let unavailable = Code(rawValue: "unavailable")
     }
 

@@ -195,8 +195,6 @@ import Testing
         stage.pass(.seconds(8))
         #expect(stage.heard(by: bob).here.allSatisfy { $0 == "0:" }, "until it is swept")
         stage.pass(.seconds(5))
-        stage.channelGoes(.here("doc"))
-        stage.settle()
         #expect(stage.heard(by: bob).here == ["1: alice"], "what Redis still has then is true")
     }
 
