@@ -108,7 +108,6 @@ extension Stage {
     func typistAndFriend() async throws -> (typist: Roamer, signalled: Moment) {
         let friend = try await person("\(Cast.bystander)2")
         try await friend.come(to: 2)
-        try await friend.ask(.join(room, presence: false))
         let typist = try await person("typist", manner: .staysAway)
         try await typist.come(to: 0)
         try await see([.status(friend.user, .online), .status(typist.user, .online)])

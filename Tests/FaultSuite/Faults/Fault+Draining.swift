@@ -32,7 +32,6 @@ extension Fault {
         for host in stage.hosts { typists.append(try await stage.person("typist\(host.number)")) }
         for (number, person) in ([friend] + typists).enumerated() {
             try await person.come(to: number % stage.hosts.count)
-            try await person.ask(.join(stage.room, presence: false))
         }
         try await stage.see(([friend] + typists).map { .status($0.user, .online) })
         stage.steady((crowd + typists + [friend]).map(\.user))

@@ -121,7 +121,6 @@ extension Fault {
         try await goer.goodbye()
         let comers = [try await stage.person("comer"), try await stage.person("\(Cast.bystander)0")]
         for comer in comers { try await comer.come(to: 1) }
-        try await comers[1].ask(.join(stage.room, presence: false))
         try await stage.see(
             comers.map { .status($0.user, .online) } + [.status(goer.user, .offline)])
         try await stage.redis.cli("XTRIM", "events", "MAXLEN", "1")

@@ -41,7 +41,6 @@ extension Fault {
             let new = try await stage.person("mover", manner: .staysAway)
             let friend = try await stage.person("\(Cast.bystander)2")
             try await friend.come(to: 2)
-            try await friend.ask(.join(stage.room, presence: false))
             try await old.come(to: 0)
             try await stage.see([.status(old.user, .online), .status(friend.user, .online)])
             stage.mayLose([old.user])

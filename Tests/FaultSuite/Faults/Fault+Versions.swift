@@ -10,7 +10,6 @@ extension Fault {
         let phone = try await stage.person("future", visits: false)
         let friend = try await stage.person("\(Cast.bystander)2")
         try await friend.come(to: 2)
-        try await friend.ask(.join(stage.room, presence: false))
         let newer = try await NewerWorker(stage.redis, lease: .seconds(8))
         let came = try await newer.deviceComes()
         stage.expect(

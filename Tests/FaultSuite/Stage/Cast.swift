@@ -31,7 +31,6 @@ extension Stage {
         for host in hosts {
             let bystander = try await person("\(Cast.bystander)\(host.number)")
             try await bystander.come(to: host.number)
-            try await bystander.ask(.join(room, presence: false))
             bystanders.append(bystander)
         }
         let leaver = try await person("leaver", manner: .staysAway)
@@ -50,7 +49,6 @@ extension Stage {
     ///
     /// - Returns: when the signal was sent.
     func type(_ typist: Roamer) async throws -> Moment {
-        try await typist.ask(.join(room, presence: false))
         let moment = try await typist.say(.typing(room, true))
         try await see([.types(typist.user, in: room)])
         return moment

@@ -11,6 +11,8 @@ internal import RollcallProtocol
 
 /// Used on its event loop only.
 final class RoamerState {
+    private typealias Answer = EventLoopPromise<ServerMessage>
+
     private let user: UserID
     private let device: DeviceID
     private let tokens: TokenSource
@@ -31,11 +33,7 @@ final class RoamerState {
     private var noted: [MessageID: Note.Event] = [:]
     private var refresh: Scheduled<Void>?
     /// Fulfilled when the current session is welcomed, when its `hello` is acknowledged, and when the last `enter` is.
-    private var arrival:
-        (
-            welcomed: EventLoopPromise<Void>, written: EventLoopPromise<ServerMessage>,
-            entered: EventLoopPromise<ServerMessage>
-        )?
+    private var arrival: (welcomed: EventLoopPromise<Void>, written: Answer, entered: Answer)?
     /// The `goodbye` of the worker, received before it closes the connection.
     private var farewell: ServerMessage.Goodbye?
     /// Abandoned connections that are still open.
