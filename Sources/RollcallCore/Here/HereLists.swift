@@ -66,7 +66,10 @@ final class HereLists {
 
     /// Handles a published change.
     func published(_ change: HereChange, in conversation: ConversationID, at now: Instant) {
-        guard let room = rooms[conversation], room.here != nil else { return }
+        guard let room = rooms[conversation], let here = room.here else { return }
+        // From before the last read: a cluster whose network was split delivers late what the other side published. Or Redis's
+        // clock was set back, and the next read has the new time.
+        guard !here.isOlder(change) else { return read(room, at: now) }
         room.here?.changed(change, isSettling: loop.redis.judgement.isSettling)
         changes.insert(room)
         if room.here?.hasTooFew == true { read(room, at: now) }
@@ -158,6 +161,8 @@ struct ShownHere {
     private var last: HereUser?
     /// When some went who were shown, the last of them: Redis may go back to an older state, which has them.
     private var gone: [UserID: Timestamp] = [:]
+    /// The time of the last read.
+    private var readAt: Timestamp?
     private var isReading = false
     private(set) var isToBeReadAgain = false
     /// Whether the last read failed or left somebody out: the next heartbeat reads again.
@@ -196,7 +201,7 @@ struct ShownHere {
     /// - Parameter mayBeOlder: whether Redis may have gone back to an older state, from which nobody comes back who went, for as
     ///   long as this may be.
     mutating func read(_ snapshot: HereSnapshot, at time: Timestamp, isSettling: Bool, mayBeOlder: Bool) {
-        isReading = false
+        (isReading, readAt) = (false, time)
         let before = (users: users, count: count)
         users = Dictionary(snapshot.users.map { ($0.user, $0) }) { first, _ in first }
         count = snapshot.count
@@ -216,6 +221,8 @@ struct ShownHere {
         meanwhile = [:]
         forgetMost()
     }
+
+    func isOlder(_ change: HereChange) -> Bool { readAt.map { change.at < $0 } ?? false }
 
     mutating func changed(_ change: HereChange, isSettling: Bool) {
         if isReading { meanwhile[change.user] = change }

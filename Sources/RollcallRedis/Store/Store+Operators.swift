@@ -37,8 +37,8 @@ extension Store {
         let lists = Set(report.present.map(\.record.incarnation)).map(names.entries)
         let gathering = Gathering<[EntryName]>(lists.count) { result in
             guard case .success(let found) = result else { return reply(result.map { _ in [:] }) }
-            let entries = found.flatMap { $0 }.sorted { $0.conversation < $1.conversation }
-            // A list may have more than is there.
+            // A scan may find an item twice, and a list may have more than is there.
+            let entries = Set(found.joined()).sorted { $0.conversation < $1.conversation }
             self.lines(of: entries) { lines in
                 reply(
                     lines.map { lines in

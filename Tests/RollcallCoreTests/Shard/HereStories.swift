@@ -198,6 +198,21 @@ import Testing
         #expect(stage.heard(by: bob).here == ["1: alice"], "what Redis still has then is true")
     }
 
+    @Test("what was published before the last read, and comes late, changes nothing")
+    func lateNews() {
+        let stage = Stage()
+        let alice = joined(stage, "alice")
+        enters(stage, alice)
+        let old = HereChange(user: "alice", here: nil, count: 0, at: stage.redis.time)
+        stage.pass(.seconds(1))
+        let bob = joined(stage, "bob")
+        stage.channelGoes(.here("doc"))
+        stage.settle()
+        stage.redis.published.append(.here(old, in: "doc"))
+        stage.settle()
+        #expect(stage.heard(by: bob).here == ["1: alice"])
+    }
+
     @Test("a device in the background is not here, and comes back by itself")
     func background() {
         let stage = Stage()
