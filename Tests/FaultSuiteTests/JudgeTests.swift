@@ -108,7 +108,7 @@ struct JudgeTests {
             let findings = judge([here([alice], at: 1), here(seen, at: 3)]) {
                 $0.visitors = [alice]
                 $0.prohibitions = [
-                    Prohibition(promise: .order, user: alice, statuses: Set(statuses), from: at(3), who: .observers)
+                    Prohibition(promise: .ghosts, user: alice, statuses: Set(statuses), from: at(3), who: .observers)
                 ]
             }
             #expect(broken(findings).isEmpty != isBroken)

@@ -101,9 +101,7 @@ final class HereLists {
     }
 
     private func read(_ read: HereSnapshot, at time: Timestamp, of room: Room, isSettling: Bool, now: Instant) {
-        let judgement = loop.redis.judgement
-        room.here?.read(
-            read, at: time, isSettling: isSettling || judgement.isSettling, mayBeOlder: judgement.mayHoldOlder(at: now))
+        room.here?.read(read, at: time, isSettling: isSettling || loop.redis.judgement.isSettling)
         if let here = room.here, here.shown == nil {
             room.here?.told(here.message(of: room.conversation), at: now)
             outbound.becameKnown(to: Set(here.followers.elements))
@@ -159,13 +157,10 @@ struct ShownHere {
     private var count = 0
     /// The last of those who are known, if there are more.
     private var last: HereUser?
-    /// When some went who were shown, the last of them: Redis may go back to an older state, which has them.
-    private var gone: [UserID: Timestamp] = [:]
     /// The time of the last read.
     private var readAt: Timestamp?
     private var isReading = false
     private(set) var isToBeReadAgain = false
-    /// Whether the last read failed or left somebody out: the next heartbeat reads again.
     private var hasFailed = false
     /// What came during a read, which may be older.
     private var meanwhile: [UserID: HereChange] = [:]
@@ -197,21 +192,11 @@ struct ShownHere {
     }
 
     /// While an outage settles, others may still have to write what Redis has lost: nobody goes, and the count does not fall.
-    ///
-    /// - Parameter mayBeOlder: whether Redis may have gone back to an older state, from which nobody comes back who went, for as
-    ///   long as this may be.
-    mutating func read(_ snapshot: HereSnapshot, at time: Timestamp, isSettling: Bool, mayBeOlder: Bool) {
+    mutating func read(_ snapshot: HereSnapshot, at time: Timestamp, isSettling: Bool) {
         (isReading, readAt) = (false, time)
         let before = (users: users, count: count)
         users = Dictionary(snapshot.users.map { ($0.user, $0) }) { first, _ in first }
         count = snapshot.count
-        if mayBeOlder {
-            for (user, moment) in gone where users[user].map({ $0.since < moment }) ?? false {
-                users[user] = nil
-                count -= 1
-                hasFailed = true
-            }
-        }
         last = snapshot.users.count < min(2 * names, count) || users.count == count ? nil : snapshot.users.last
         if isSettling {
             for (user, former) in before.users { users[user] = users[user].map { $0.atLeast(former) } ?? former }
@@ -233,7 +218,6 @@ struct ShownHere {
     private mutating func apply(_ change: HereChange, isSettling: Bool) {
         count = isSettling ? max(count, change.count) : change.count
         if let here = change.here {
-            gone[change.user] = nil
             if let former = users[change.user] {
                 users[change.user] = isSettling ? here.atLeast(former) : here
             } else if last.map({ here.isBefore($0) }) ?? true {
@@ -241,11 +225,7 @@ struct ShownHere {
             }
         } else if !isSettling {
             users[change.user] = nil
-            gone[change.user] = change.at
         }
-        guard gone.count > 4 * names else { return }
-        let newest = gone.sorted { $0.value > $1.value }.prefix(2 * names)
-        gone = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
     }
 
     /// Whether those who are known are too few to show.

@@ -37,12 +37,6 @@ public struct Judgement: Hashable, Sendable {
         return max(.zero, settles - now)
     }
 
-    /// Whether Redis may still hold something of a state to which an outage took it back: until it has settled, and for as long
-    /// again, in which that is swept.
-    func mayHoldOlder(at now: Instant) -> Bool {
-        settles.map { now < $0 + Self.patience(lease: lease) } ?? false
-    }
-
     /// Returns the worker's own incarnation and those that need not be looked up after a read. Every other one is looked
     /// up before it is judged: since the last heartbeat it may have started or renewed its lease, or may have been swept.
     ///

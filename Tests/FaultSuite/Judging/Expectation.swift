@@ -36,9 +36,11 @@ struct Prohibition: Sendable {
     var until: Moment?
     var who = Watchers.all
 
-    /// Whether a user who has the room open on every device may be shown neither there nor not there.
+    /// What this means for a user who has the room open on every device. Lists have no versions: an older state of Redis is
+    /// shown until it is swept.
     func forbids(here: Bool) -> Bool {
-        here ? statuses.isSuperset(of: [.online, .away]) : statuses.contains(.offline)
+        guard promise != .order else { return false }
+        return here ? statuses.isSuperset(of: [.online, .away]) : statuses.contains(.offline)
     }
 
     enum Watchers: Sendable {

@@ -179,25 +179,6 @@ import Testing
         #expect(stage.shard.entryCount == 0)
     }
 
-    @Test("who went before an outage does not come back from an older state of Redis")
-    func olderState() {
-        let stage = Stage()
-        let (bob, alice) = (joined(stage, "bob"), joined(stage, "alice"))
-        enters(stage, alice)
-        let before = stage.redis.here
-        stage.pass(.seconds(1))
-        stage.say(.exit("doc"), on: alice)
-        stage.settle()
-        stage.redisGoes()
-        stage.redis.here = before
-        _ = stage.heard(by: bob)
-        stage.redisReturns()
-        stage.pass(.seconds(8))
-        #expect(stage.heard(by: bob).here.allSatisfy { $0 == "0:" }, "until it is swept")
-        stage.pass(.seconds(5))
-        #expect(stage.heard(by: bob).here == ["1: alice"], "what Redis still has then is true")
-    }
-
     @Test("what was published before the last read, and comes late, changes nothing")
     func lateNews() {
         let stage = Stage()
