@@ -84,8 +84,18 @@ extension Checks {
         for (incarnation, entries) in twin.entries.sorted(by: { $0.key.name < $1.key.name })
         where !world.truth.mayLeaveLists || living.contains(incarnation) {
             let names = Set(lines.filter { $0.0 == incarnation }.map(\.1))
-            let extra = entries.subtracting(names).map { ListItem.entry($0).text }.sorted()
+            let extra = entries.subtracting(names).filter { !isReplaced($0.session) }.map { ListItem.entry($0).text }
+                .sorted()
             if let one = extra.first { fail("nothing left behind", "\(one) stays on the list of \(incarnation)") }
         }
+    }
+
+    /// Whether another session has had the device for so short a time that entries of this one may still be listed: for the
+    /// grace, and the lease after their exit.
+    private func isReplaced(_ session: SessionName) -> Bool {
+        let (twin, settings) = (world.redis.twin, world.settings)
+        guard let device = twin.record(of: session.user).devices[session.device] else { return false }
+        let longest = settings.shard.grace + settings.lease + .seconds(1)
+        return device.session != session.session && twin.time.since(device.since) < longest
     }
 }
