@@ -96,6 +96,6 @@ extension Checks {
         let (twin, settings) = (world.redis.twin, world.settings)
         guard let device = twin.record(of: session.user).devices[session.device] else { return false }
         let longest = settings.shard.grace + settings.lease + .seconds(1)
-        return device.session != session.session && twin.time.since(device.since) < longest
+        return device.session != session.session && twin.time.since(device.began) < longest
     }
 }
