@@ -80,24 +80,21 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     /// The first seed that finds it.
     public var seed: UInt64 {
         switch self {
-        case .stopIgnoresOtherDevices, .readsAllAgain, .closesTalkative, .neverListens, .neverUnlists,
-            .splitsByCharacter, .showsBackground, .clientNeverRejoins,
-            .clientTrustsSilence, .clientKeepsItsState:
-            1
+        case .readsAllAgain, .closesTalkative, .neverListens, .neverUnlists, .showsBackground, .clientNeverRejoins: 1
         case .removalWithoutRecheck, .forgetsTheRest, .tokenNeverExpires, .sendsAllAway: 2
-        case .entriesUnlisted, .unlistsOthers, .hereInBackground: 2
-        case .appendsWithoutWriting: 3
-        case .revocationSpares, .keepsFirstName: 4
+        case .entriesUnlisted, .unlistsOthers, .hereInBackground, .clientTrustsSilence, .clientKeepsItsState: 2
+        case .stopIgnoresOtherDevices, .splitsByCharacter, .revocationSpares: 3
         case .exitsOthers, .forgetsEntries, .entriesStay: 5
-        case .silentRefusal, .lingersForever: 7
+        case .silentRefusal, .lingersForever, .appendsWithoutWriting: 7
         case .missingCounts: 24
-        case .readBeforeSubscribing: 10
-        case .ordersByClock, .leasesIgnoreSteps: 12
+        case .readBeforeSubscribing, .leasesIgnoreSteps: 12
         case .revokesByRedisClock: 13
         case .keyedByString: 21
+        case .keepsFirstName: 30
+        case .ordersByClock: 45
+        case .sweepsSilently: 103
         case .futureTypingCounts: 117
         case .exitsOnce: 516
-        case .sweepsSilently: 238
         case .neverResets: 349
         }
     }
