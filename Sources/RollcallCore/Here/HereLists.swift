@@ -162,8 +162,8 @@ struct ShownHere {
     private var isReading = false
     private(set) var isToBeReadAgain = false
     private var hasFailed = false
-    /// What came during a read, which may be older.
-    private var meanwhile: [UserID: HereChange] = [:]
+    /// What came during a read, which may be older. In order: the count of the last one counts.
+    private var meanwhile: [HereChange] = []
 
     /// What was last sent; `nil` before the first read.
     private(set) var shown: ServerMessage.Here?
@@ -188,7 +188,7 @@ struct ShownHere {
     }
 
     mutating func readFailed() {
-        (isReading, isToBeReadAgain, hasFailed, meanwhile) = (false, false, true, [:])
+        (isReading, isToBeReadAgain, hasFailed, meanwhile) = (false, false, true, [])
     }
 
     /// While an outage settles, others may still have to write what Redis has lost: nobody goes, and the count does not fall.
@@ -202,15 +202,15 @@ struct ShownHere {
             for (user, former) in before.users { users[user] = users[user].map { $0.atLeast(former) } ?? former }
             count = max(count, before.count, users.count)
         }
-        for change in meanwhile.values where change.at >= time { apply(change, isSettling: isSettling) }
-        meanwhile = [:]
+        for change in meanwhile where change.at >= time { apply(change, isSettling: isSettling) }
+        meanwhile = []
         forgetMost()
     }
 
     func isOlder(_ change: HereChange) -> Bool { readAt.map { change.at < $0 } ?? false }
 
     mutating func changed(_ change: HereChange, isSettling: Bool) {
-        if isReading { meanwhile[change.user] = change }
+        if isReading { meanwhile.append(change) }
         apply(change, isSettling: isSettling)
         forgetMost()
     }
