@@ -67,8 +67,8 @@ final class HereLists {
     /// Handles a published change.
     func published(_ change: HereChange, in conversation: ConversationID, at now: Instant) {
         guard let room = rooms[conversation], let here = room.here else { return }
-        // From before the last read: a cluster whose network was split delivers late what the other side published. Or Redis's
-        // clock was set back, and the next read has the new time.
+        // A cluster whose network was split delivers late what the other side published. Or Redis's clock was set back, and the
+        // next read has the new time.
         guard !here.isOlder(change) else { return read(room, at: now) }
         room.here?.changed(change, isSettling: loop.redis.judgement.isSettling)
         changes.insert(room)
@@ -207,7 +207,8 @@ struct ShownHere {
         forgetMost()
     }
 
-    func isOlder(_ change: HereChange) -> Bool { readAt.map { change.at < $0 } ?? false }
+    /// Whether it is from before the last read, by more than messages may come later than a reply, in order.
+    func isOlder(_ change: HereChange) -> Bool { readAt.map { change.at.advanced(by: .seconds(1)) < $0 } ?? false }
 
     mutating func changed(_ change: HereChange, isSettling: Bool) {
         if isReading { meanwhile.append(change) }

@@ -185,7 +185,7 @@ import Testing
         let alice = joined(stage, "alice")
         enters(stage, alice)
         let old = HereChange(user: "alice", here: nil, count: 0, at: stage.redis.time)
-        stage.pass(.seconds(1))
+        stage.pass(.seconds(2))
         let bob = joined(stage, "bob")
         stage.channelGoes(.here("doc"))
         stage.settle()
