@@ -66,10 +66,10 @@ final class HereLists {
 
     /// Handles a published change.
     func published(_ change: HereChange, in conversation: ConversationID, at now: Instant) {
-        guard let room = rooms[conversation], let here = room.here else { return }
+        guard let room = rooms[conversation], room.here != nil else { return }
         // A cluster whose network was split delivers late what the other side published. Or Redis's clock was set back, and the
         // next read has the new time.
-        guard !here.isOlder(change) else { return read(room, at: now) }
+        guard room.here?.isOlder(change) == false else { return read(room, at: now) }
         room.here?.changed(change, isSettling: loop.redis.judgement.isSettling)
         changes.insert(room)
         if room.here?.hasTooFew == true { read(room, at: now) }
