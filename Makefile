@@ -109,6 +109,8 @@ lint: ## check formatting, scripts, documentation, what a node and a client are 
 	@SWIFT="$(SWIFT)" scripts/check-targets
 	@scripts/check-apple
 	@scripts/check-docs
+	$(SWIFT) build $(FLAGS) --product rollcall
+	@scripts/make-docs --check
 	@scripts/check-text
 
 format: ## format the Swift sources in place

@@ -1,4 +1,4 @@
-// The workloads. Each name says what it corresponds to in docs/features.md, if anything.
+// The workloads. Each name says what it corresponds to in Tests/PROMISES.md, if anything.
 
 import Foundation
 import RollcallClient

@@ -5,41 +5,45 @@
 public struct RollcallError: Error, Sendable {
     /// What went wrong. The raw values are stable: programs may match on them.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// A URL is not a `ws://` or `wss://` URL with a host, or there is none. Also a `ws://` URL of another machine,
-        /// without ``ClientOptions/allowsUnencryptedConnections``.
+        /// A URL is not a `ws://` or `wss://` URL with a host, or there is none. In Swift also a `ws://` URL of
+        /// another machine, without ``ClientOptions/allowsUnencryptedConnections``.
         case invalidURL = "invalid_url"
-        /// This build of the client has no network: on Linux, that needs the package's trait `NIO`.
+        /// There is no WebSocket. In Swift on Linux, depend on the package with the trait `NIO`. Node.js has one from
+        /// version 22 on, and version 20 with `--experimental-websocket`.
         case noWebSocket = "no_websocket"
-        /// The worker rejects the token (close code 4100).
+        /// No worker accepts the token. While the connection waits with this code, a key, a configuration or a clock
+        /// is wrong, and the client keeps trying. If the token callback throws it, the user is signed out.
         case badToken = "bad_token"
-        /// The token has expired (4101). The client calls the callback at once, and then after ever longer pauses, up to 15 s, as
-        /// long as it returns expired tokens.
+        /// The token has expired. The client calls the token callback at once, and then after pauses of up to 15 s
+        /// for as long as it returns expired tokens.
         case tokenExpired = "token_expired"
-        /// The worker could not read one of the client's messages, or the server is not a Rollcall worker (4102).
+        /// The worker could not read one of the client's messages, or the server is not a Rollcall worker.
         case protocolError = "protocol_error"
-        /// The client sent far more frames or messages than the worker allows (4103).
+        /// The client sent far more frames or messages than the worker allows.
         case tooManyMessages = "too_many_messages"
-        /// A newer session of the same device has replaced this one (4104).
+        /// A newer session of the same device has replaced this one.
         case replaced
-        /// The user has more sessions than the worker allows (4105). The client tries again every 15 s.
+        /// The user has more sessions than the worker allows. The client tries again every 15 s.
         case tooManySessions = "too_many_sessions"
-        /// An operator ended the session (4106).
+        /// An operator disconnected the user.
         case sentAway = "sent_away"
-        /// The worker ended the session for another reason that an immediate reconnect does not fix.
+        /// The worker ended the session with a code from 4100 to 4199 that this client does not know.
         case refused
-        /// The user is not a member of the conversation.
+        /// The user is not a member of the conversation. The conversation's stream reports it once, and continues
+        /// when the user becomes a member.
         case notAMember = "not_a_member"
-        /// The client observes more users or conversations than the worker allows one session.
+        /// The client observes more users or conversations than the worker allows. It does not show those beyond the
+        /// limit.
         case limit
         /// The worker rejected one message.
         case badRequest = "bad_request"
-        /// The token callback threw an error, returned an empty string, or did not return in time.
+        /// The token callback threw an error, returned nothing, or did not return in time.
         case tokenUnavailable = "token_unavailable"
-        /// No worker answered.
+        /// No worker answered at the URL, or TLS failed.
         case unreachable
         /// The connection ended without a close frame, or the worker sent nothing for too long.
         case connectionLost = "connection_lost"
-        /// The worker closed the connection, and the client reconnects when and where the worker asked.
+        /// The worker asked the client to reconnect later, or to another worker.
         case asked
     }
 

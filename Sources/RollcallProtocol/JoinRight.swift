@@ -10,6 +10,8 @@ public enum JoinRight: Hashable, Sendable {
     public static let none = only([])
 
     /// The most entries of a claim.
+    ///
+    /// Limit: entries of a token's `join`.
     public static let mostEntries = 50
 
     public func opens(_ conversation: ConversationID) -> Bool {

@@ -12,6 +12,8 @@ public struct Profile: Hashable, Sendable {
     }
 
     /// The most bytes of a text.
+    ///
+    /// Limit: bytes of a name. A longer one is cut.
     public static let mostBytes = 128
 
     /// Each field by its name in claims, in Redis and in messages. `PROFILE` in presence_record.lua has the same names.

@@ -234,7 +234,7 @@ struct Wording: Sendable {
 
 // MARK: For programs
 
-/// An object with one key, which names the subject. `docs/terminal.md` defines the format. Keys may be added; none is
+/// An object with one key, which names the subject. `docs/cli.md` defines the format. Keys may be added; none is
 /// removed or changes its meaning.
 extension News: Encodable {
     private enum Key: String, CodingKey {

@@ -1,5 +1,5 @@
 // Measures, from outside on a real worker, what one cheap message costs: commands and time of Redis, time of the
-// worker, bytes to observers. `docs/hostile-input.md` lists the bounds, which the tests enforce.
+// worker, bytes to observers. `docs/limits.md` lists the bounds, which the tests enforce.
 
 internal import Foundation
 internal import Harness

@@ -67,7 +67,7 @@ def test_c6_the_plain_page_of_the_docs(driver, site, worker):
         bob.typing("c42").subscribe(({ count }) => seen.push(count));
         document.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
     """, edge)
-    run(page, sample("clients.md", PLAIN).replace("wss://chat.example/v1/connect", edge))
+    run(page, sample("web.md", PLAIN).replace("wss://chat.example/v1/connect", edge))
     shown = ["Bob is typing…", "Active now", "green", ""]
     eventually("all is shown", lambda: [*(text(page, f"#{each}") for each in ("line", "lastSeen")),
                                         page.run("return light.className"), text(page, "#banner")] == shown)
@@ -101,7 +101,7 @@ def test_c6_the_react_app_of_the_docs(driver, site, worker, tmp_path):
         window.typed = [];
         bob.typing("c42").subscribe(({ count }) => typed.push(count));
     """, edge)
-    code = as_script(sample("react.md", REACT).replace("wss://chat.example/v1/connect", edge), tmp_path)
+    code = as_script(sample("web.md", REACT).replace("wss://chat.example/v1/connect", edge), tmp_path)
     run(page, re.sub(r'import \{ auth \} from.*', "", code) + 'ReactDOM.createRoot(document.getElementById("root")).render(React.createElement(App));')
     eventually("nobody is signed in", lambda: "sign in" in (text(page, "#root") or ""))
     page.run("auth.signIn('alice')")

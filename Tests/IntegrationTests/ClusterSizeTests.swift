@@ -1,5 +1,5 @@
 // Counts the connections and subscriptions of workers on a cluster exactly. The formulas and sizes are those of
-// docs/scaling.md.
+// docs/redis.md.
 
 import Harness
 import NIOCore

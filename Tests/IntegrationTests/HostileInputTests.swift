@@ -28,7 +28,7 @@ struct HostileInputTests {
         #expect(try await siege.damage() == [])
     }
 
-    @Test("causes no more work with a message than docs/hostile-input.md allows", .enabled(if: isSoaking))
+    @Test("causes no more work with a message than docs/limits.md allows", .enabled(if: isSoaking))
     func costs() async throws {
         let costs = try await Gallery().measure()
         for cost in costs { #expect(cost.excess(judgesTime: false) == [], "\(cost)") }
@@ -71,8 +71,8 @@ struct HostileInputTests {
         let edge = try text("docs/asyncapi-edge.yaml")
         let fromClients = edge[..<(try #require(edge.range(of: "\n    welcome:")).lowerBound)]
         let redis = try text("docs/asyncapi-redis.yaml")
-        let protocolKeys = try #require(try text("docs/protocol.md").components(separatedBy: "### Keys").last)
-            .components(separatedBy: "### Channels")[0].components(separatedBy: "An **incarnation**")[0]
+        let protocolKeys = try #require(try text("docs/redis-data.md").components(separatedBy: "## Keys").last)
+            .components(separatedBy: "## Channels")[0].components(separatedBy: "An **incarnation**")[0]
         let admin = try text("docs/openapi.yaml")
         let documented: [(CostlyPlace.Kind, Set<String>)] = [
             (.field, try names(#"^          (\w+): [{]"#, in: fromClients)),
@@ -80,7 +80,7 @@ struct HostileInputTests {
             (.key, try names(#"^\| `([^`]+)` \|"#, in: protocolKeys)),
             (
                 .claim,
-                try names(#"^\| `(\w+)`"#, in: text("docs/identity.md").components(separatedBy: "After a [rev")[0])
+                try names(#"^\| `(\w+)`"#, in: text("docs/identity.md").components(separatedBy: "Other claims")[0])
             ),
             (.admin, try names(#"\bname: (\w+)(?:,|$)"#, in: admin)),
             (

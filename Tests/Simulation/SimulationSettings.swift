@@ -32,6 +32,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case closesTalkative = "closes-talkative"
     /// A connection that was paused is never read again.
     case neverListens = "never-listens"
+    /// A session that ended stays on its worker's list.
     case neverUnlists = "never-unlists"
     /// Disconnected sessions pile up.
     case lingersForever = "lingers-forever"

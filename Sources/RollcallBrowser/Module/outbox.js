@@ -110,7 +110,7 @@ export class Subscriptions {
 /** How many messages a message counts as that names so many users. */
 const costOfNaming = (users) => 1 + Math.floor(users / 40);
 
-/** How many messages one counts as, of what a worker allows: docs/protocol.md, "Pace". */
+/** How many messages one counts as, of what a worker allows: docs/protocol.md, "Message budget". */
 function cost(message, limits, entries) {
   const messages = () => {
     switch (message.type) {

@@ -624,35 +624,47 @@ export type Forms = { other: string } & Partial<Record<"zero" | "one" | "two" | 
  * The words of a language. `{name}`, `{list}`, `{count}`, `{online}`, `{total}`, `{verb}` and `{verbs}` are placeholders.
  */
 export interface LanguageWords {
-  /** BCP 47. */
+  /** BCP 47: `de`, `zh-Hant`. */
   id: string;
   /** The name of the language in that language. */
   name: string;
   direction: "ltr" | "rtl";
-  /**
-   * The text between names. `use` replaces `pair` and `last` before a name that begins with one of `starts` and none of
-   * `except`.
-   */
+  /** The text between names: `pair` between two; for more names `middle`, and `last` before the final one. */
   list: {
     pair: string;
     middle: string;
     last: string;
+    /**
+     * `use` replaces `pair` and `last` before a name that begins with one of `starts` and none of `except` (in lower case,
+     * composed): Spanish *y* becomes *e* before the sound of *i*. Isolates before the first letter are ignored.
+     */
     before?: { starts: string[]; except: string[]; use: string };
   };
   typing: {
-    /** What one does, and what several do: `is typing`, `are here`. */
+    /** What one person does: `is typing`, `is here`. The phrases below may contain it as `{verb}`. */
     verb: Record<TypingKind | "here", string>;
+    /** What several people do: `are typing`. As `{verbs}`. */
     verbs: Record<TypingKind | "here", string>;
+    /** One person: `{name}`. */
     one: string;
+    /** Two or more, named or counted: `{list}`. The form depends on how many there are in all. */
     list: Forms;
+    /** One person without a name. */
     someone: string;
+    /** Two or more, none with a name: `{count}`. */
     people: Forms;
+    /** Many, without a count. */
     several: string;
+    /** A name inside a sentence or a list: `{name}`, in Japanese `{name}さん`. */
     person: string;
+    /** The last item of a list: the people who are not named, `{count}`. */
     others: Forms;
+    /** The last item of a list: the only person without a name. */
     someoneElse: string;
+    /** Text before the dots, if there are any: a no-break space in German, otherwise empty. */
     beforeDots: string;
   };
+  /** Vague texts, from `now` to `longAgo`, with `{count}` minutes; and exact ones, with `{count}` and "ago". */
   lastSeen: {
     now: string;
     justNow: string;
@@ -667,6 +679,7 @@ export interface LanguageWords {
     hoursAgo: Forms;
     daysAgo: Forms;
   };
+  /** What the dot's colour means, for screen readers; and `{online}` of `{total}`, whose form depends on `online`. */
   presence: { online: string; away: string; offline: string; group: Forms };
   connection: { connecting: string; failed: string; signedOut: string };
 }

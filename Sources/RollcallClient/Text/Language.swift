@@ -205,7 +205,7 @@ extension Language {
     /// Creates a language from a JSON object with the format of Rollcall's `words.js`.
     ///
     /// - Parameters:
-    ///   - json: the object. docs/texts.md describes its keys.
+    ///   - json: the object. `LanguageWords` in rollcall.d.ts describes its keys.
     ///   - plural: the plural rule of the language, which the object does not contain; by default that of the included
     ///     language with this id, or else ``PluralRule/one``.
     /// - Throws: ``InvalidLanguage``. If the JSON cannot be decoded, it contains only the first problem.

@@ -1,5 +1,5 @@
 // How a session ends: one table of causes, each with what the client is told and what becomes of its device. The shard and
-// the edge close nothing without it. docs/protocol.md lists the same codes for authors of clients.
+// the edge close nothing without it. docs/errors.md lists the same codes for authors of clients.
 
 public import RollcallProtocol
 

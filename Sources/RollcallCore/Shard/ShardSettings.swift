@@ -82,6 +82,9 @@ public struct ShardSettings: Hashable, Sendable {
     /// The minimum time that a session waits whose user is over the budget, before its next messages are processed.
     static let slowedPause = Duration.milliseconds(100)
     /// The most messages of a session that wait to be processed. The edge reads fewer while the session is held.
+    ///
+    /// Limit: messages of a session that wait for its user's budget, in a server that embeds a node. More close the
+    /// session with 4103. On a WebSocket, the worker stops reading instead.
     static let heldMessages = 8192
     /// The most sessions that one request lists.
     static let listBatch = 1000

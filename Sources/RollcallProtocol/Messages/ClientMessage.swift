@@ -28,7 +28,7 @@ public enum ClientMessage: Hashable, Sendable {
     case goodbye
 
     /// How many messages it counts as, of the budget that the sessions of a user share on an event loop: docs/protocol.md,
-    /// "Pace". A `join` with presence costs what it may show; ``refund(showing:_:)`` gives back what it did not.
+    /// "Message budget". A `join` with presence costs what it may show; ``refund(showing:_:)`` gives back what it did not.
     ///
     /// - Parameter entries: how many conversations the session is in: a change of its state is one of each.
     package func cost(_ limits: ServerMessage.Limits, entries: Int = 0) -> Int {

@@ -9,32 +9,73 @@ public struct CloseCode: Hashable, Sendable, RawRepresentable {
         self.rawValue = rawValue
     }
 
-    /// The client said goodbye.
+    /// The client sent `goodbye`.
     public static let normal = CloseCode(rawValue: 1000)
-    /// A frame violates RFC 6455.
+    /// A frame violates RFC 6455, or a message has more than 16 empty fragments.
+    ///
+    /// Correct the client. Check whether a proxy changes frames.
     public static let protocolError = CloseCode(rawValue: 1002)
-    /// The client sent a binary frame.
+    /// The client sent a binary message.
+    ///
+    /// Send text.
     public static let unsupportedData = CloseCode(rawValue: 1003)
-    /// A text frame is not UTF-8.
+    /// A text message is not UTF-8.
+    ///
+    /// Correct the client.
     public static let invalidText = CloseCode(rawValue: 1007)
-    /// A message is larger than `limits.message_bytes`.
+    /// A message is longer than `limits.message_bytes`, or a `hello` is longer than 16 KiB.
+    ///
+    /// Name fewer users in each `watch` or `get`.
     public static let tooBig = CloseCode(rawValue: 1009)
 
+    /// The worker stops.
+    ///
+    /// Reconnect when and where the `goodbye` says.
     public static let draining = CloseCode(rawValue: 4000)
+    /// The client read too slowly for too long.
+    ///
+    /// Reconnect, and watch fewer users.
     public static let tooSlow = CloseCode(rawValue: 4001)
-    /// The worker is too busy. The goodbye before it states in `after` when to reconnect.
+    /// Not now: the worker is full, the user connects too often, or the token may be accepted after a key, a clock or
+    /// a configuration changes.
+    ///
+    /// Reconnect after the time in `after` of the `goodbye`.
     public static let busy = CloseCode(rawValue: 4002)
-    /// No hello arrived within `limits.hello`.
+    /// No `hello` arrived within `limits.hello`.
+    ///
+    /// Fetch the token before connecting, and send `hello` immediately.
     public static let late = CloseCode(rawValue: 4003)
 
+    /// The token is refused for good, or the user's tokens were revoked. The reason of the close frame has a code, a
+    /// colon and a sentence.
+    ///
+    /// Connect with a valid token. If many clients get this code, check whether keys were changed on one side only.
     public static let badToken = CloseCode(rawValue: 4100)
+    /// The token has expired, or was revoked less than a minute ago.
+    ///
+    /// Connect with a new token. While connected, send the new token before the old one expires.
     public static let tokenExpired = CloseCode(rawValue: 4101)
-    /// A message is out of order, or is not a JSON object.
+    /// The first message was not a `hello`, a second `hello` arrived, a message was not a JSON object, or neither
+    /// `hello` nor token names a device.
+    ///
+    /// Correct the client.
     public static let badMessage = CloseCode(rawValue: 4102)
+    /// More than 16,384 frames in one second completed no message (pings, pongs, fragments). In a server that embeds
+    /// a node: 8,192 messages of a session wait for its user's budget.
+    ///
+    /// Send fewer frames. Name many users in one message.
     public static let tooManyMessages = CloseCode(rawValue: 4103)
-    /// A newer session of this device is connected.
+    /// A newer session of the same device is connected.
+    ///
+    /// If two devices replace each other in turn, they have the same name: give each its own.
     public static let replaced = CloseCode(rawValue: 4104)
+    /// The user already has `limits.sessions_per_user` other devices on this worker.
+    ///
+    /// Close some. Check for a program that opens sessions and never closes them.
     public static let tooManySessions = CloseCode(rawValue: 4105)
+    /// An operator disconnected the user.
+    ///
+    /// Sign in again, if the user may.
     public static let sentAway = CloseCode(rawValue: 4106)
 
     /// Whether reconnecting without a change can help.

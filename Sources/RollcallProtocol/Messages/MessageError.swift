@@ -10,18 +10,32 @@ public struct MessageError: Error, Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// A field is missing or invalid.
+        /// A field is missing, or has a wrong type or value; or a new token is refused for good.
+        ///
+        /// Correct the message. The sentence names the field.
         public static let badRequest = Code(rawValue: "bad_request")
         /// The worker does not know this `type`.
+        ///
+        /// Check whether the client is newer than the worker.
         public static let unknownType = Code(rawValue: "unknown_type")
-        /// Typing was signalled in a conversation that the session has not joined.
+        /// The message needs a conversation that this session has joined.
+        ///
+        /// Send `join` first, and again after each reconnect.
         public static let notJoined = Code(rawValue: "not_joined")
-        /// The conversation has members, and the user is not one of them.
+        /// The conversation has members, and the user is not one of them. Or it has none, and neither the token's
+        /// claim `join` nor `conversations.default` opens it: this is the default with signed tokens.
+        ///
+        /// Set the members before users open the conversation, or put `join` into the token, or set
+        /// `conversations.default: open`. The sentence says which case it is.
         public static let notAMember = Code(rawValue: "not_a_member")
-        /// The message would exceed one of the limits in `welcome`.
+        /// The session would exceed one of the limits in its `welcome`.
+        ///
+        /// Send `unwatch`, `leave` or `exit` for what is not visible.
         public static let limit = Code(rawValue: "limit")
-        /// Redis is away or refuses writes, a slot of a cluster moves, too many messages of the session wait, or a new token
-        /// cannot be checked yet. The same message may succeed later.
+        /// Redis cannot be reached or refuses writes, a slot of a cluster moves, too many messages of the session
+        /// wait, or a new token cannot be checked yet. `retry` is true.
+        ///
+        /// Send the message again later.
         public static let unavailable = Code(rawValue: "unavailable")
     }
 

@@ -9,30 +9,64 @@ internal import RollcallProtocol
 public struct AuthenticationError: Error, Hashable, Sendable {
     /// Stable codes for programs to match.
     public enum Code: String, Sendable, CaseIterable {
-        /// Not a token at all, or a claim has the wrong type.
+        /// The token is not a JWT, has no `sub` or `exp`, or has a claim of the wrong type.
+        ///
+        /// Send the JWT alone, without white space and without the word `Bearer`.
         case malformed
-        /// This worker has no keys for the token's algorithm.
+        /// The configured keys cannot check the token's `alg`.
+        ///
+        /// Sign with an algorithm that the worker has a key for.
         case wrongAlgorithm = "wrong_algorithm"
-        /// The configured key sets lack the token's key. They may have it later: an issuer may sign with a new key before
-        /// everybody has read it.
+        /// No configured key has the token's `alg` and `kid`. The worker may get the key later, since an issuer may
+        /// sign with a new key before every worker has read it.
+        ///
+        /// Add a new key on all workers before you sign with it. The entry of a key for PS256 must contain
+        /// `"alg":"PS256"`.
         case unknownKey = "unknown_key"
-        /// No key matches, and the URL that may have the key cannot be reached. The token may still be valid.
+        /// The token's key is unknown, and the worker cannot fetch `auth.jwks_url` now, or not within `limits.hello`.
+        ///
+        /// Check that the worker reaches the URL, and that the server answers within 3 s.
         case keysUnavailable = "keys_unavailable"
+        /// No key verifies the signature.
+        ///
+        /// Check that the issuer and the workers have the same key. White space at the end of a secret does not
+        /// count.
         case badSignature = "bad_signature"
-        /// Its header says that it was issued for another purpose, such as `secevent+jwt`.
+        /// The header's `typ` is neither `JWT` nor `at+jwt`: the issuer made the token for another purpose.
+        ///
+        /// Send the access token, or issue tokens with the `typ` `JWT`.
         case wrongType = "wrong_type"
+        /// The token has expired.
+        ///
+        /// Get a new token. If it is new, the issuer's clock is behind.
         case expired
-        /// Its `nbf` or `iat` is in the future, most often because the issuer's clock is ahead. It becomes valid later.
+        /// Its `nbf` or `iat` is in the future by more than `auth.leeway`.
+        ///
+        /// Correct the issuer's clock.
         case notYetValid = "not_yet_valid"
-        /// Its lifetime exceeds `auth.max_lifetime`.
+        /// Its `exp` is more than `auth.max_lifetime` after `iat`, or it has no `iat`.
+        ///
+        /// Issue tokens with a shorter lifetime.
         case livesTooLong = "lives_too_long"
+        /// Its `iss` is not `auth.issuer`.
+        ///
+        /// Correct the setting or the issuer.
         case wrongIssuer = "wrong_issuer"
+        /// Its `aud` does not contain `auth.audience`.
+        ///
+        /// Correct the setting or the issuer.
         case wrongAudience = "wrong_audience"
-        /// Its `join` is neither `"*"` nor a list of at most 50 names and patterns.
+        /// Its `join` is neither `"*"` nor a list of at most 50 names and patterns such as `"team7:*"`.
+        ///
+        /// Correct the server that makes the tokens.
         case wrongJoin = "wrong_join"
-        /// The token names a different device than the client.
+        /// It is for another device than the one in `hello`.
+        ///
+        /// Send no `device`: the token's counts.
         case wrongDevice = "wrong_device"
-        /// Neither the token nor the client names a device.
+        /// Neither the token nor the `hello` names a device.
+        ///
+        /// Send a `device`. The clients of this project do.
         case noDevice = "no_device"
     }
 

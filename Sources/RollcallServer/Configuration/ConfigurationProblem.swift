@@ -6,16 +6,28 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
     /// Stable codes for programs to match.
     public enum Code: String, Sendable, CaseIterable {
         /// There is no such key.
+        ///
+        /// Use the suggested name.
         case unknownKey = "unknown_key"
         /// The value cannot be parsed.
+        ///
+        /// Durations are written `250ms`, `5s`, `2m`, `12h` or `30d`.
         case malformed
-        /// The value is outside the allowed range.
+        /// The value is not allowed.
+        ///
+        /// The problem says what is allowed.
         case outOfRange = "out_of_range"
-        /// A value is missing that the other values require.
+        /// The other settings require this key.
+        ///
+        /// Most often it is a secret: `scripts/make-secrets` creates one.
         case missing
         /// Two values contradict each other.
+        ///
+        /// The problem names both, and the reason.
         case inconsistent
         /// A file cannot be read, or has invalid contents.
+        ///
+        /// Check the permissions. Relative paths start at the working directory, which under systemd is `/`.
         case unusableFile = "unusable_file"
     }
 

@@ -8,6 +8,8 @@
 
 package enum FileContents {
     /// Far more than any configuration, secret or key set needs.
+    ///
+    /// Limit: bytes of a file, and of a key set from a URL.
     package static let mostBytes = 1_048_576
 
     package struct Unreadable: Error, Hashable {

@@ -58,10 +58,15 @@ package struct EdgeSettings: Sendable {
     static let mostHandshakes = OpenFileLimit.mostHandshakes
 
     /// The longest message from a client that is not authenticated yet. A hello with a large token fits.
+    ///
+    /// Limit: bytes of a message before the token is accepted. A longer one closes the connection with 1009.
     static let helloBytes = 16 * 1024
 
     /// The maximum total length of an HTTP request head.
+    ///
+    /// Limit: bytes of a request's head. A longer one gets 431.
     static let headerBytes = 16 * 1024
+    /// Limit: fields of a request's head. More get 431.
     static let headerFields = 100
 
     /// How many unsent bytes the kernel holds for a connection. By default it would hold megabytes, and a peer that

@@ -4,9 +4,14 @@
 /// How many such frames a connection may still send in this second.
 struct FrameAllowance: Hashable {
     /// Frames per second; enough for the largest message in small fragments.
+    ///
+    /// Limit: frames in one second that complete no message (pings, pongs, fragments), for each connection. The next
+    /// one closes it with 4103.
     static let frames: UInt16 = 16_384
     /// Pings after this many such frames in a second get no answer: RFC 6455 §5.5.3 allows one pong for several pings, and
     /// pongs for a flood cost others time.
+    ///
+    /// Limit: of these frames, after which pings get no pong.
     private static let answered: UInt16 = 32
 
     private var second: UInt32 = 0

@@ -203,6 +203,8 @@ package enum ServerRefusal: Error, Hashable, Sendable {
 /// What a server has said of a user's typing, until it ends or the server says something else.
 struct ServerTyping: Hashable, Sendable {
     /// The most that one worker renews.
+    ///
+    /// Limit: users that a worker shows as typing for servers. More get 429.
     static let most = 10_000
 
     struct Place: Hashable, Sendable {

@@ -10,6 +10,8 @@ internal import RollcallRedis
 /// What a server has said of a user's being somewhere, until it ends or the server says something else.
 struct ServerHere: Hashable, Sendable {
     /// The most that one worker holds.
+    ///
+    /// Limit: users that a worker shows as being here for servers. More get 429.
     static let most = 10_000
 
     let content: HereWrite.Content
@@ -38,6 +40,8 @@ extension Node {
     }
 
     /// How many are named to a server.
+    ///
+    /// Limit: users in an answer of `GET /v1/conversations/{conversation}/here`.
     private static let mostHere = 1000
 
     /// The most bytes that a user may show.

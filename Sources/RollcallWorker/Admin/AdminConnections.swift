@@ -56,6 +56,8 @@ final class IdleLimit: ChannelDuplexHandler, RemovableChannelHandler {
     /// caller: longer than common connection pools keep a connection.
     static let longest = TimeAmount.seconds(75)
     /// In all other cases, within a request too.
+    ///
+    /// Limit: silence on a connection of the admin port. After a complete request of an authorised caller it is 75 s.
     private static let usual = TimeAmount.seconds(10)
 
     private let connections: AdminConnections

@@ -8,10 +8,16 @@ import RollcallServer
 /// Answers the readers of events.
 struct AdminEvents: Sendable {
     /// The most events in one answer.
+    ///
+    /// Limit: events in an answer of `GET /v1/events`.
     static let most = 1000
     /// The longest wait that a request can ask for.
+    ///
+    /// Limit: `wait` of `GET /v1/events`.
     static let longest = Duration.seconds(60)
     /// The most requests that wait at the same time.
+    ///
+    /// Limit: requests for events that wait at one worker. Further ones wait 1 s.
     private static let mostWaiting = 32
     /// How long all others wait, so that no reader asks without a pause.
     private static let pause = Duration.seconds(1)

@@ -21,6 +21,7 @@ extension AdminRequestBody {
 struct AdminServerTyping: AdminRequestBody {
     static let form = #"{"kind":"thinking","for":"30s","name":"Ada"}"#
     static let absent = "{}"
+    /// Limit: `for` of a user that a server shows as typing or here.
     static let longest = Duration.seconds(300)
 
     let kind: TypingKind
@@ -69,6 +70,8 @@ struct AdminServerHere: AdminRequestBody {
 struct AdminUsers: AdminRequestBody {
     static let form = #"{"users":["alice"]}"#
     /// The most users in one request.
+    ///
+    /// Limit: users, or conversations, that one request names.
     static let most = 1000
 
     private let users: [UserID]
@@ -169,7 +172,10 @@ struct AdminMembers: AdminRequestBody {
 /// The members in a response, ordered by user.
 struct AdminMemberList: JSONWritable {
     /// The most members returned without paging.
+    ///
+    /// Limit: members in one answer without paging.
     static let mostUnpaged = 100_000
+    /// Limit: members of a page.
     static let mostOfPage = 10_000
     static let usualOfPage = 1000
 
@@ -236,23 +242,30 @@ struct AdminHealth: Encodable {
 struct AdminProblem: Error, Hashable {
     /// Stable codes for programs to match.
     enum Code: String, CaseIterable {
+        /// The path, the query or the body is wrong. `detail` says what is expected.
         case badRequest = "bad_request"
+        /// No token, or a wrong one. Send `Authorization: Bearer TOKEN`.
         case unauthorized
-        /// The token's role does not permit this.
+        /// The token's role does not allow this request.
         case forbidden
+        /// Nothing is at this path. Percent-encode the names in it. Or events are off: set `events.enabled`.
         case notFound = "not_found"
-        /// The conversation's members were never set, so its member list is not managed. An empty list is managed.
+        /// The conversation's members were never set. (An empty list is set.)
         case notManaged = "not_managed"
-        /// The user is no member of the conversation, which has members.
+        /// The conversation has members, and the user is not one of them. Add the user first.
         case notAMember = "not_a_member"
+        /// The path has other methods. `Allow` lists them.
         case methodNotAllowed = "method_not_allowed"
+        /// The body is larger than 4 MiB.
         case tooLarge = "too_large"
-        /// The request exceeds a limit on items per request.
+        /// The request asks for more than is allowed at once. Split it.
         case limit
-        /// This worker does as much of this as it can.
+        /// This worker shows 10,000 users for servers already. Ask another worker.
         case tooMany = "too_many"
-        /// Redis is unavailable, or this worker is not ready. The same request may succeed later.
+        /// Redis is away, or this worker has no lease. `DELETE` of a user also gets this for one lease after an
+        /// outage. Repeat the request after `Retry-After`, or at another worker.
         case unavailable
+        /// A bug in Rollcall. The worker's log has the cause. Please report it.
         case `internal`
     }
 

@@ -230,6 +230,8 @@ struct AdminCall {
     let context: AdminContext
 
     /// Large enough for the members of a large conversation.
+    ///
+    /// Limit: bytes of a request's body. A longer one gets 413.
     static let mostBytes = 4 * 1024 * 1024
 
     /// The part of the path, as it was sent.

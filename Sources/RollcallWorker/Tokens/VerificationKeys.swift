@@ -91,6 +91,8 @@ enum KeySource: CaseIterable {
     }
 
     /// More than any real set has during key rotation. A token without a key ID may be checked against each.
+    ///
+    /// Limit: keys of a key set that count.
     private static let mostKeys = 100
 
     /// Parses the source's contents. An empty file for the previous secret means that there is none. In a key set,

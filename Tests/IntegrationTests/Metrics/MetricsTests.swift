@@ -118,7 +118,7 @@ struct MetricsTests {
         try await device.send(.goodbye)
         _ = try await device.closed()
         let page = try await settled(deployment.workers[0]) { $0.names.contains("rollcall_connections_closed_total") }
-        #expect(try named(in: "docs/metrics.md", where: { $0.hasPrefix("| `") }) == page.names)
+        #expect(try named(in: "docs/metrics.md", where: { $0.hasPrefix("|`") }) == page.names)
         for file in ["Config/prometheus/alerts.yaml", "Config/grafana/rollcall.json", "docs/metrics.md"] {
             #expect(try named(in: file).subtracting(page.names) == [], "\(file)")
         }

@@ -1,4 +1,4 @@
-// What messages cost Redis and others: the bounds in docs/hostile-input.md, tested with a session that sends as fast as
+// What messages cost Redis and others: the bounds in docs/limits.md, tested with a session that sends as fast as
 // it may.
 
 import RedisTwin

@@ -25,6 +25,8 @@ package struct WebSocketDecoder {
 
     /// How many empty fragments a message may have before its last. Libraries send at most one. A flood of them would
     /// never reach the size limit.
+    ///
+    /// Limit: empty fragments of a message. The next one closes the connection with 1002.
     package static let mostEmptyFragments: UInt8 = 16
 
     /// The longest message, over all its fragments. Changes apply from the next frame.
