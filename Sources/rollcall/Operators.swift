@@ -32,7 +32,7 @@ struct AdminOptions: ParsableArguments {
     @Option(help: "The private key (PEM) of --certificate.", completion: .file())
     var privateKey: String?
 
-    @Flag(help: "Allow http:// to another machine, although everybody on the way can read the token.")
+    @Flag(help: "Allow http:// to another machine, although others on the network can read the token.")
     var insecure = false
 
     private var address: HTTPAddress? { HTTPAddress(admin).flatMap { $0.uri == "/" ? $0 : nil } }

@@ -28,13 +28,13 @@ package enum OpenFileLimit {
     /// The most connections of an event loop that are no session, whatever the limit.
     ///
     /// Limit: connections without a session on an event loop, and at most an eighth of the open files: handshakes,
-    /// WebSockets before their token is accepted, and closing ones. Beyond it, the address with the most of them
+    /// WebSockets before their token is accepted, and closing ones. Above it, the address with the most of them
     /// loses its oldest.
     package static let mostHandshakes = 4096
 
     /// The most sessions per worker, whatever the file limit: beyond this, memory is the limit.
     ///
-    /// Limit: sessions of a worker, whatever the limit of open files.
+    /// Limit: sessions of a worker.
     package static let mostSessions = 1_000_000
 
     /// How many sessions fit after ``raise()``.
