@@ -230,9 +230,9 @@ public struct WorkerConfiguration: Sendable {
         /// The most bytes that it may show in each.
         public var hereData = 512
         public var messageBytes = 65_536
-        /// Messages per second from one session, on average.
+        /// Messages per second of one user on an event loop, on average. Beyond them, messages wait.
         public var messageRate = 50
-        /// Messages from one session in one burst.
+        /// Messages of one user on an event loop in one burst.
         public var messageBurst = 200
         /// How far a session may fall behind: bytes that wait for it, plus bytes withheld because a newer state will
         /// replace them.
