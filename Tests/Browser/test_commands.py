@@ -1,12 +1,14 @@
 """The commands, programs and files that the documentation shows, as they stand there but for the ports."""
 
 import contextlib
+import itertools
 import json
 import os
 import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,7 +16,7 @@ import tempfile
 import pytest
 import websocket
 
-from deployment import PROGRAM, ROOT, eventually, free_port, watch_over
+from deployment import PROGRAM, ROOT, eventually, watch_over
 
 # Blocks that cannot be run here, by what they contain, and why.
 NOT_RUN = {
@@ -88,6 +90,16 @@ os.execv("%s", ["redis-server", *arguments, "--bind", "127.0.0.1"])
 """
 
 
+def quiet_ports():
+    """Free ports below those of outgoing connections, which could take one before it is used. Nodes of a cluster listen on a
+    second one, 10,000 above."""
+    for port in itertools.chain(range(11_000 + os.getpid() % 10_000, 22_000), range(11_000, 22_000)):
+        with socket.socket() as first, socket.socket() as second, contextlib.suppress(OSError):
+            first.bind(("127.0.0.1", port))
+            second.bind(("127.0.0.1", port + 10_000))
+            yield port
+
+
 class Running:
     """A process with all that it starts. Its output goes to a file, since what stays in the background would keep a pipe open."""
 
@@ -126,9 +138,7 @@ class Sandbox:
 
     def __init__(self, folder):
         self.folder = folder
-        self.ports = {port: free_port() for port in self.PORTS}
-        # Nodes of a cluster listen on a second port, 10,000 above.
-        self.ports |= {port: 20000 + os.getpid() % 5000 * 6 + index for index, port in enumerate((7001, 7002, 7003))}
+        self.ports = dict(zip(self.PORTS, quiet_ports()))
         for name in ("Config", "scripts", "Examples"):
             (folder / name).symlink_to(ROOT / name)
         tools = folder / "bin"
