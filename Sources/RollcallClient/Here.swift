@@ -8,7 +8,7 @@ public import Observation
 public struct Here: Hashable, Sendable {
     public var conversation: ConversationID
     /// The first of them, as many as the worker names (`here.names`), the longest here first. If there are more, without data.
-    /// ``HereUser/name`` is the app's name for the user (``ClientOptions/names``), or else that of the sign-in.
+    /// `HereUser.name` is the app's name for the user (``ClientOptions/names``), or else that of the sign-in.
     public var users: [HereUser]
     /// The number of users, named or not.
     public var count: Int
@@ -88,7 +88,7 @@ public final class HereEntry: Sendable {
 
     /// Shows something else. Others see the first four changes at once, and later ones at most twice a second.
     ///
-    /// - Throws: as ``RollcallProtocol/HereData/init(_:)``.
+    /// - Throws: as `HereData(_:)`.
     public func show(_ value: some Encodable) throws {
         let (data, key) = (try HereData(value), ObjectIdentifier(self))
         client.engine.run { [conversation] in $0.rooms.enter(conversation, data, by: key) }
@@ -108,7 +108,7 @@ extension RollcallClient {
 
     /// The same with what the user shows there, such as a section or a colour.
     ///
-    /// - Throws: as ``RollcallProtocol/HereData/init(_:)``.
+    /// - Throws: as `HereData(_:)`.
     public func enter(_ conversation: ConversationID, data: some Encodable) throws -> HereEntry {
         HereEntry(in: conversation, try HereData(data), of: self)
     }
@@ -167,7 +167,11 @@ public final class HereModel {
     @ObservationIgnored private let entry: HereEntry?
     @ObservationIgnored private var changes: UpdatesObserver?
 
+    /// Creates a model of who has a conversation open.
+    ///
     /// - Parameters:
+    ///   - conversation: the conversation.
+    ///   - client: the client whose user looks, and enters.
     ///   - enters: whether this device has the conversation open while the model is kept.
     ///   - words: the text's options; by default those of `HereText` in the client's language.
     public init(
@@ -182,7 +186,7 @@ public final class HereModel {
 
     /// Shows something of the app to the others, such as a section.
     ///
-    /// - Throws: as ``RollcallProtocol/HereData/init(_:)``.
+    /// - Throws: as `HereData(_:)`.
     public func show(_ value: some Encodable) throws { try entry?.show(value) }
 
     public var others: [HereUser] { here.others }

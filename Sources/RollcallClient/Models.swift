@@ -42,9 +42,13 @@ public final class TypingModel {
     @ObservationIgnored private var announcer: TypingAnnouncer
     @ObservationIgnored private var changes: UpdatesObserver?
 
-    /// Creates a model. For a view without an input field, which only observes, pass false as `hasField`.
+    /// Creates a model of the typing in a conversation.
     ///
-    /// - Parameter words: the text's options; by default those of `TypingText` in the client's language.
+    /// - Parameters:
+    ///   - conversation: the conversation.
+    ///   - client: the client that observes.
+    ///   - words: the text's options; by default those of `TypingText` in the client's language.
+    ///   - hasField: false for a view without an input field, which only observes.
     public init(
         in conversation: ConversationID, from client: RollcallClient, text words: TypingText? = nil,
         hasField: Bool = true
@@ -119,7 +123,12 @@ public final class PresenceModel {
     @ObservationIgnored private var changes: UpdatesObserver?
     @ObservationIgnored private var time: UpdatesObserver?
 
-    /// - Parameter words: the text's options; by default those of `LastSeenText` in the client's language.
+    /// Creates a model of a user's presence.
+    ///
+    /// - Parameters:
+    ///   - user: the user.
+    ///   - client: the client that observes.
+    ///   - words: the text's options; by default those of `LastSeenText` in the client's language.
     public init(of user: UserID, from client: RollcallClient, text words: LastSeenText? = nil) {
         self.user = user
         self.client = client
@@ -189,7 +198,11 @@ public final class PeopleModel {
     private var shown: [UserID: Int] = [:]
     private var hidden: [UserID] = []
 
-    /// - Parameter words: the texts' options; by default those of `LastSeenText` in the client's language.
+    /// Creates a model of a list of people, of whom none is shown yet.
+    ///
+    /// - Parameters:
+    ///   - client: the client that observes.
+    ///   - words: the texts' options; by default those of `LastSeenText` in the client's language.
     public init(from client: RollcallClient, text words: LastSeenText? = nil) {
         self.client = client
         self.words = words ?? LastSeenText(language: client.language)
@@ -251,7 +264,11 @@ public final class ConversationsModel {
     private var outdated = 0
     @ObservationIgnored private var reminder: (at: Timestamp, UpdatesObserver)?
 
+    /// Creates a model of a list of conversations.
+    ///
     /// - Parameters:
+    ///   - rows: the visible conversations, each with the users whose presence it shows.
+    ///   - client: the client that observes.
     ///   - words: the typing texts' options; by default those of `TypingText` in the client's language.
     ///   - lastSeen: the presence texts' options; by default those of `LastSeenText` in the client's language.
     public init(
@@ -321,7 +338,10 @@ public final class MembersModel {
 
     /// Creates a model of a conversation's members.
     ///
-    /// - Parameter language: that of ``countText``; by default the client's.
+    /// - Parameters:
+    ///   - conversation: the conversation.
+    ///   - client: the client that observes.
+    ///   - language: that of ``countText``; by default the client's.
     public init(of conversation: ConversationID, from client: RollcallClient, language: Language? = nil) {
         self.conversation = conversation
         self.language = language ?? client.language
@@ -353,7 +373,11 @@ public final class ConnectionModel {
     @ObservationIgnored private let language: Language
     @ObservationIgnored private var changes: UpdatesObserver?
 
-    /// - Parameter language: that of ``text``; by default the client's.
+    /// Creates a model of a client's connection.
+    ///
+    /// - Parameters:
+    ///   - client: the client.
+    ///   - language: that of ``text``; by default the client's.
     public init(of client: RollcallClient, language: Language? = nil) {
         state = client.connection.latest
         self.language = language ?? client.language

@@ -102,7 +102,7 @@ public final class RollcallClient: Sendable {
     /// Says goodbye and ends the connection, but not the client: this device's presence and typing end at once. What is observed
     /// stays observed, and continues with ``connect()``, which calls the token callback again: the next user may be another.
     ///
-    /// In the background, ``followApp(from:restAfter:)`` does so by itself.
+    /// In the background, `followApp()` does so.
     public func disconnect() {
         engine.run { $0.disconnect {} }
     }
