@@ -11,7 +11,7 @@ struct FrameAllowance: Hashable {
     /// Pings after this many such frames in a second get no answer: RFC 6455 §5.5.3 allows one pong for several pings, and
     /// pongs for a flood cost others time.
     ///
-    /// Limit: of these frames, after which pings get no pong.
+    /// Limit: pings, pongs and fragments in one second, after which pings get no pong.
     private static let answered: UInt16 = 32
 
     private var second: UInt32 = 0
