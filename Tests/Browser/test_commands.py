@@ -24,9 +24,10 @@ NOT_RUN = {
     "$ swift package init": "two builds of minutes; scripts/check-snippets compiles the program",
     "$ swift run hello": "the same",
     "$ docker compose": "needs a Docker engine; the workflow of CI starts these",
-    "$ docker build": "needs a cluster",
-    "$ make release": "installs into the system; InstallTests try it in a folder",
+    "$ docker build": "needs a Kubernetes cluster",
+    "$ make release": "installs into the system; Tests/deploy.sh does so in a folder, in make soak",
     "$ sudo systemctl": "needs systemd",
+    "Benchmarks/units.py 10000": "it measures for minutes, and judges nothing",
     "$ redis-server redis.conf --appendonly no": "Tests/deploy.sh restores a backup so, in make soak",
     "redis://10.0.0.7": "an address of another machine",
     "npm install": "no test may use npm's registry; test_react.py loads the same files",
@@ -45,7 +46,7 @@ NOT_RUN = {
     "#Preview": "a macro of Apple's SDK",
     "RollcallWorker ───": "a drawing",
     "loop = Loop(": "a drawing, which scripts/check-docs compares with the code",
-    "$ cat fullchain.pem": "the same",
+    "$ cat fullchain.pem": "needs a Docker engine and a real certificate",
     "connected to w2.28a2222a6c16 as bob": "what the commands print, which the tests below expect",
 }
 CHECKED = ("swift", "js", "jsx", "json", "yaml")  # by check-snippets, test_docs.py and scripts/make-docs
@@ -205,6 +206,8 @@ def sandbox(tmp_path):
 def test_each_block_is_run_or_says_why_not():
     source = pathlib.Path(__file__).read_text(encoding="utf-8")
     run = re.findall(r'block\("([\w.-]+)", "((?:[^"\\]|\\.)*)"\)', source)
+    stale = [part for part in NOT_RUN if not any(part in f"{fence}\n{code}" for _, fence, code in blocks())]
+    assert stale == [], "nothing shows these any longer"
     for page, fence, code in blocks():
         text = f"{fence}\n{code}"
         assert fence[3:].split(" ")[0] in CHECKED and " " not in fence or any(part in text for part in NOT_RUN) or any(
