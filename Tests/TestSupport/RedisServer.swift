@@ -1,13 +1,17 @@
 // A private `redis-server` for a test: without persistence, on a free port, stopped when the value is released.
 
 public import Foundation
+import Synchronization
 
 /// A private `redis-server`, on loopback.
 public final class RedisServer: Sendable {
     public let port: Int
     /// The folder with the server's Unix socket, `redis.sock`.
     public let folder: URL
-    public let process: ChildProcess
+    private let options: [String]
+    private let clock: SettableClock?
+    private let current: Mutex<ChildProcess>
+    public var process: ChildProcess { current.withLock { $0 } }
 
     /// Starts a server and waits until it accepts connections.
     ///
@@ -26,17 +30,27 @@ public final class RedisServer: Sendable {
             path: "rollcall-redis-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.folder = folder
+        self.clock = clock
         let options = hasUsers ? options + ["--aclfile", try Self.users(of: users, in: folder).path] : options
+        self.options = options
         // Another process may take a free port, even as the local port of a connection, before Redis listens on it.
         for _ in 0..<5 where port == nil {
             let free = try freePort()
             if let process = try? await Self.start(port: free, folder: folder, options: options, clock) {
-                (self.port, self.process) = (free, process)
+                self.port = free
+                current = Mutex(process)
                 return
             }
         }
         self.port = try port ?? freePort()
-        process = try await Self.start(port: self.port, folder: folder, options: options, clock)
+        current = Mutex(try await Self.start(port: self.port, folder: folder, options: options, clock))
+    }
+
+    /// Starts it again with what it has on disk, after a `SHUTDOWN`.
+    public func restart() async throws {
+        try await process.exitCode()
+        let started = try await Self.start(port: port, folder: folder, options: options, clock)
+        current.withLock { $0 = started }
     }
 
     private static func start(

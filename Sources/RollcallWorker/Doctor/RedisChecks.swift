@@ -38,6 +38,8 @@ struct RedisReadings: Sendable {
     var role: Reading<[String]>
     /// `maxmemory-clients`; empty if this Redis does not have it.
     var clientMemory: Reading<String>
+    /// What the user `default` may not do of what Redis's append-only file has it do, in Redis's words; empty if nothing.
+    var replay: Reading<[String]>
     /// The rights that a worker would lack.
     var shortfall: Reading<Shortfall>
     var roundTrips: Reading<[Duration]>
@@ -56,6 +58,7 @@ extension RedisReadings {
         clientMemory = await visit.ask("CONFIG", "GET", "maxmemory-clients").reading(right: "config|get") {
             $0.array.map { $0.last?.text?.string ?? "" }
         }
+        replay = await visit.replay(of: rights)
         roundTrips = await Self.roundTrips(visit)
         clock = await Self.clock(visit)
         if !isCluster {
@@ -148,7 +151,7 @@ struct RedisChecks {
     /// `events.enabled`.
     var areEventsEnabled = false
 
-    var findings: [Finding] { [version, role, eviction, clients, rights, latency, clock, events] }
+    var findings: [Finding] { [version, role, persistence, eviction, clients, rights, latency, clock, events] }
 
     private var events: Finding {
         readings.events?.judged(.events) { $0.finding(isEnabled: areEventsEnabled) } ?? EventReadings.unused
@@ -197,6 +200,29 @@ struct RedisChecks {
                     count == 0
                         ? "a primary without replicas" : "a primary with \(count) replica\(count == 1 ? "" : "s")")
             default: return Finding(.role, .skipped, "not checked: unexpected reply from Redis")
+            }
+        }
+    }
+
+    /// Redis loads what scripts wrote as the user `default`, and drops each transaction that this user may not execute:
+    /// redis/redis#14541.
+    private var persistence: Finding {
+        readings.info.judged(.persistence) { info in
+            guard let file = info["aof_enabled"] else {
+                return Finding(.persistence, .skipped, "Redis does not report it")
+            }
+            guard file != "0" else { return Finding(.persistence, .ok, "no append-only file") }
+            return readings.replay.judged(.persistence) { refusals in
+                guard let first = refusals.first else {
+                    return Finding(.persistence, .ok, "after a restart Redis loads all of its append-only file")
+                }
+                return Finding(
+                    .persistence, .failure,
+                    "Redis loads its append-only file as the user default, which lacks rights (\(first)): "
+                        + "a restart loses members, presence and events",
+                    advice:
+                        "before the next restart, ACL SETUSER default off ~* &* +@all, and the same line in the ACL file: "
+                        + "off keeps everybody from logging in as default")
             }
         }
     }

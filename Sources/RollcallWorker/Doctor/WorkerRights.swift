@@ -32,6 +32,20 @@ extension RedisVisit {
         return shortfall
     }
 
+    /// Returns why the user `default` may not write what an append-only file has of workers' scripts, if so.
+    func replay(of rights: WorkerRights) async -> Reading<[String]> {
+        let trials = rights.writes.map { RedisCommand("ACL", arguments: [.string("DRYRUN"), .string("default")] + $0) }
+        var refusals: [String] = []
+        for reply in await ask(trials) {
+            switch reply.reading(right: "acl|dryrun", { $0.text?.string }) {
+            case .success("OK"): break
+            case .success(let refusal): refusals.append(refusal)
+            case .failure(let unread): return .failure(unread)
+            }
+        }
+        return .success(refusals)
+    }
+
     /// Returns Redis's error reply, if it is one.
     private static func refusal(_ result: Result<RedisValue, RedisError>) throws(RedisError) -> RedisError? {
         guard case .failure(let error) = result else { return nil }
@@ -145,6 +159,13 @@ struct WorkerRights: Sendable {
         return others.map { RightProbe($0.name, arguments: $0.rest) } + onKeys + everyKey + everyChannel
     }
 
+    /// One or more commands for each right that writes, in the form in which an append-only file has them.
+    var writes: [[RedisCommand.Argument]] {
+        let keys = keys(names)
+        let forms = onKeys.filter { Self.writing.contains($0.name) } + [("pexpireat", ["1"])]
+        return (forms.map { [$0.name, keys[0]] + $0.rest } + keys.map { ["del", $0] }).map { $0.map { .string($0) } }
+    }
+
     private func keys(_ names: KeyNames) -> [String] {
         [
             names.typing(Self.conversation), names.typing(Self.conversation, Self.user),
@@ -219,6 +240,11 @@ extension WorkerRights {
     private static let onlyOnOneServer: [Form] = [
         ("sismember", [""]), ("xadd", ["*", "", ""]), ("xdel", ["1"]), ("xlen", []),
         ("xrange", ["-", "+"]), ("xrevrange", ["+", "-"]),
+    ]
+
+    private static let writing: Set<String> = [
+        "unlink", "persist", "set", "hdel", "hset", "hsetnx", "sadd", "srem", "zadd", "zrem", "zremrangebyscore",
+        "xadd", "xdel",
     ]
 
     private static let everyOnKeys: [Form] = [

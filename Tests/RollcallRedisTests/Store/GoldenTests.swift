@@ -8,11 +8,11 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct GoldenTests {
-    private typealias Story = (name: String, play: @Sendable (StoreUnderTest) async throws -> Void)
+    typealias Story = (name: String, play: @Sendable (StoreUnderTest) async throws -> Void)
 
     private static let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "golden.txt")
 
-    private static let stories: [Story] = [
+    static let stories: [Story] = [
         (
             "a device comes, is idle, and another takes over",
             {

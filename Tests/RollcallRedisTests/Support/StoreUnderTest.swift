@@ -1,5 +1,6 @@
 // A store on a private Redis, with asynchronous calls for tests.
 
+import Foundation
 import RollcallProtocol
 import RollcallRedis
 import TestSupport
@@ -14,6 +15,15 @@ final class StoreUnderTest: Sendable {
         redis = try await RedisServer(options: options, clock: clock)
         client = try await TestClient(redis.url, store: settings)
         open = try await TestClient(redis.openURL)
+    }
+
+    /// A store on a Redis with this ACL file, which has a user with this name and password who may run every command.
+    init(aclFile: URL, operator name: String, _ password: String, options: [String]) async throws {
+        redis = try await RedisServer(options: options + ["--aclfile", aclFile.path], hasUsers: false)
+        var settings = Store.Settings.patient
+        settings.keptEvents = 100
+        client = try await TestClient(redis.url, store: settings)
+        open = try await TestClient("redis://\(name):\(password)@127.0.0.1:\(redis.port)")
     }
 
     /// Another worker's store on the same Redis.

@@ -44,6 +44,21 @@ struct DoctorTests {
         #expect(seen.findings.filter { $0.verdict == .failure }.map(\.check) == [.eviction])
     }
 
+    @Test("fails a Redis that would not load its append-only file, as docs/redis.md once had its users")
+    func unloadable() async throws {
+        let redis = try await RedisServer(options: ["--appendonly", "yes"])
+        #expect(await examine(redis.openURL)[.persistence]?.verdict == .ok)
+        try await redis.cli("ACL", "SETUSER", "operator", "on", ">password", "~*", "&*", "+@all")
+        let url = "redis://operator:password@127.0.0.1:\(redis.port)"
+        let cases: [(rules: [String], Finding.Verdict)] = [
+            (["off"], .ok), (["resetkeys"], .failure), (["~*", "-@write"], .failure),
+        ]
+        for (rules, verdict) in cases {
+            try await redis.cli(["-u", url, "ACL", "SETUSER", "default"] + rules)
+            #expect(await examine(url)[.persistence]?.verdict == verdict, "\(rules)")
+        }
+    }
+
     @Test("distinguishes a missing password from a wrong one, and shows neither")
     func password() async throws {
         let redis = try await RedisServer(options: ["--requirepass", "right"], hasUsers: false)

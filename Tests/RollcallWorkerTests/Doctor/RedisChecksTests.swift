@@ -12,11 +12,11 @@ struct RedisChecksTests {
     private func readings(_ facts: [String: String] = [:], role: [String] = ["master", "0", "0"]) -> RedisReadings {
         let healthy = [
             "redis_version": "7.0.15", "maxmemory": "536870912", "maxmemory_policy": "noeviction",
-            "cluster_enabled": "0",
+            "cluster_enabled": "0", "aof_enabled": "1",
         ]
         return RedisReadings(
             user: "rollcall", info: .success(healthy.merging(facts) { $1 }), role: .success(role),
-            clientMemory: .success("0"), shortfall: .success(Shortfall()),
+            clientMemory: .success("0"), replay: .success([]), shortfall: .success(Shortfall()),
             roundTrips: .success(Array(repeating: .microseconds(80), count: 100)),
             clock: .success(.init(ahead: .milliseconds(1), uncertainty: .milliseconds(2))))
     }
@@ -84,6 +84,18 @@ struct RedisChecksTests {
         #expect(finding(.eviction, evicting).found.contains("7 keys are gone already"))
         let idle = readings(["maxmemory_policy": "allkeys-lru", "maxmemory": "0"])
         #expect(finding(.eviction, idle).verdict == .warning)
+    }
+
+    @Test("an append-only file that the user default may not load fails, and nothing is wrong without such a file")
+    func persistence() {
+        var readings = readings()
+        readings.replay = .success(["User default has no permissions to run the 'hset' command"])
+        let failed = finding(.persistence, readings)
+        #expect(failed.verdict == .failure && failed.advice?.contains("ACL SETUSER default off ~* &* +@all") == true)
+        readings.replay = .failure(.denied("acl|dryrun"))
+        #expect(finding(.persistence, readings).found.contains("+acl|dryrun"))
+        readings.info = .success(["aof_enabled": "0"])
+        #expect(finding(.persistence, readings).verdict == .ok)
     }
 
     @Test("a limit of the clients' memory is a warning, and so are clients that met it")
