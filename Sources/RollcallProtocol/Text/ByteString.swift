@@ -17,10 +17,12 @@ public struct ByteString: Hashable, Comparable, Sendable {
     /// Creates a text from bytes; those that are not UTF-8 are replaced.
     package init(decoding bytes: some Collection<UInt8>) { self.init(String(decoding: bytes, as: UTF8.self)) }
 
+    /// Decodes and compares, because `String(validating:as:)` exists from iOS 18 on.
+    ///
     /// - Returns: `nil` if the bytes are not UTF-8.
-    package init?(validating bytes: some Sequence<UInt8>) {
-        guard let string = String(validating: bytes, as: UTF8.self) else { return nil }
-        self.init(string)
+    package init?(validating bytes: some Collection<UInt8>) {
+        self.init(decoding: bytes)
+        guard withBytes({ $0.elementsEqual(bytes) }) else { return nil }
     }
 
     public static func == (left: Self, right: Self) -> Bool {
