@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-browser soak soak-programs programs simulate faults attacks fuzz bench bench-micro
+.PHONY: help setup run test test-browser module soak soak-programs programs simulate faults attacks fuzz bench bench-micro
 .PHONY: check-allocations docs lint format clean release install uninstall
 
 SWIFT ?= swift
@@ -35,6 +35,10 @@ test-browser: ## try the module for browsers, the demo and the live page in head
 	@scripts/setup browser
 	$(SWIFT) build $(FLAGS) --product rollcall
 	Tests/browser.sh $(if $(ONLY),-k '$(ONLY)')
+
+module: ## make one file of the module for browsers, .build/rollcall.min.js
+	@scripts/setup module
+	esbuild Sources/RollcallBrowser/Module/rollcall.js --bundle --minify --format=esm --outfile=.build/rollcall.min.js
 
 soak: ## test what takes long, for an hour, and other seeds and faults each time; takes MINUTES=n, STEP=name
 	@scripts/setup soak

@@ -7,17 +7,14 @@ public struct ClientOptions: Sendable {
     /// The time without input until the device is idle; `nil` for never. Applies only once the app has called
     /// ``RollcallClient/inputHappened()``.
     public var idleAfter: Duration? = .seconds(300)
-    /// The upper limit of the pauses before an address is tried again that did not answer. That of the first is 250 ms, and
-    /// doubles with each failure. Each pause is random, from zero to the limit. The default is short, so that presence is
-    /// current again within two seconds after an outage. To save battery, an app may set a longer one and call
-    /// ``RollcallClient/networkChanged()``.
+    /// The upper limit of the pauses between attempts. A pause is random, from none to a tenth of the outage so far, or to
+    /// 1.5 s if that is more (the worker's `edge.reconnect`); 30 s at most. To save battery, an app may call
+    /// ``RollcallClient/disconnect()``.
     ///
-    /// Pauses grow to 15 s instead, each at least half its limit: after an hour without an answer; after 30 s of answers of a
-    /// balancer that reaches no worker (502 to 504); after the token callback has failed; and where a worker refuses the
-    /// handshake or has no room. A time that the worker names counts before all.
-    public var longestPause: Duration = .milliseconds(1500)
-    /// The time limit for the token callback, after which it is called again, and for each connection attempt, up to the
-    /// worker's welcome. Doubles each time that it has passed, up to 40 s, until a worker welcomes the client. While there
+    /// Pauses grow to 15 s instead, each at least half its limit, after the token callback has failed, and where a worker
+    /// refuses the handshake or has no room. A time that the worker names counts before all.
+    public var longestPause: Duration = .seconds(30)
+    /// The time limit for each connection attempt, up to the worker's welcome. Doubles each time that it has passed, up to 40 s, until a worker welcomes the client. While there
     /// is another address to try, an attempt takes two seconds at most, and twice that each time that all have failed.
     public var connectTimeout: Duration = .seconds(10)
     /// How long there is no connection until models no longer show any user's presence: no dot, and no text. `nil` for never.

@@ -15,8 +15,7 @@
     extension RollcallClient {
         #if canImport(UIKit)
             /// Reports the app's phases (``setPhase(_:)``) and changes of the network (``networkChanged()``) until the client is
-            /// closed or released. While there is no network, the client tries to connect every 30 s only. Further calls do
-            /// nothing.
+            /// closed or released. Further calls do nothing.
             ///
             /// - Parameters:
             ///   - phase: the app's phase now. Pass `AppPhase(UIApplication.shared.applicationState)` if the app calls this while
@@ -48,8 +47,8 @@
             }
         #elseif canImport(AppKit)
             /// Reports the state of this Mac (``setPhase(_:)``, idle after ``ClientOptions/idleAfter`` without input to any app)
-            /// and changes of the network (``networkChanged()``) until the client is closed or released. While there is no
-            /// network, the client tries to connect every 30 s only. Further calls do nothing.
+            /// and changes of the network (``networkChanged()``) until the client is closed or released. Further calls do
+            /// nothing.
             ///
             /// The device is in the background while the Mac or its screens sleep, its screen is locked, or another user's
             /// session is shown. An app that is not in front is not in the background: people read its windows.
@@ -126,7 +125,6 @@
                     defer { isFirst = false }
                     return !isFirst
                 }
-                client?.engine.run { $0.networkIs(available: path.status != .unsatisfied) }
                 if isChange, path.status == .satisfied { client?.networkChanged() }
             }
             monitor.start(queue: DispatchQueue(label: "rollcall.network"))

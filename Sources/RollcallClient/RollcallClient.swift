@@ -39,11 +39,23 @@ public final class RollcallClient: Sendable {
     ///     (``RollcallError/Code/replaced``).
     ///   - options: the settings of the client.
     ///   - token: returns a token for the user; may run on any thread. It is called before the first connection, some
-    ///     time before the token expires (if it is a JWT with an expiry), and when a worker has refused the token. If it
-    ///     throws, or returns an empty token or one that has expired, the client calls it again after ever longer pauses, up to
-    ///     15 s (see ``TokenUnavailable``), except for a ``RollcallError`` with the code `bad_token`, which says that the user is
-    ///     signed out: then the client gives up. If it does not return within ``ClientOptions/connectTimeout``, its task is
-    ///     cancelled and it is called again.
+    ///     time before the token expires (if it is a JWT with an expiry), and when a worker has refused the token:
+    ///     ``TokenRequest`` says why. One call serves all who wait, and its answer counts whenever it comes. It is called again
+    ///     beside it if it has not answered after a minute, or after 10 s if the network changes or the user returns; at most two
+    ///     calls wait. If it throws, or returns an empty token, the client calls it again after ever longer pauses, up to 15 s
+    ///     (see ``TokenUnavailable``); if it reached nobody (`URLError` or Firebase says so, or a ``RollcallError`` with the code
+    ///     `unreachable`), as soon as a connection would be tried. A ``RollcallError`` with the code `bad_token` says that the
+    ///     user is signed out: it ends the session and the attempts, also while connected, until ``connect()``. A token of
+    ///     another user than the last session's leads to ``RollcallError/Code/anotherUser``: call ``disconnect()`` before
+    ///     another user signs in.
+    public convenience init(
+        url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
+        token: @escaping @Sendable (TokenRequest) async throws -> String
+    ) {
+        self.init(urls: [url], device: device, options: options, token: token)
+    }
+
+    /// The same with a token callback that need not know why it is called.
     public convenience init(
         url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
@@ -56,11 +68,19 @@ public final class RollcallClient: Sendable {
     /// parameters are those of ``init(url:device:options:token:)``.
     public convenience init(
         urls: [String], device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
-        token: @escaping @Sendable () async throws -> String
+        token: @escaping @Sendable (TokenRequest) async throws -> String
     ) {
         self.init(
             urls: urls, device: device, options: options, token: TokenSource(token),
             over: .standard(trusting: options.trustedCertificates))
+    }
+
+    /// The same with a token callback that need not know why it is called.
+    public convenience init(
+        urls: [String], device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
+        token: @escaping @Sendable () async throws -> String
+    ) {
+        self.init(urls: urls, device: device, options: options) { (_: TokenRequest) in try await token() }
     }
 
     /// Creates a client that runs in this environment only.

@@ -27,6 +27,9 @@ public struct RollcallError: Error, Sendable {
         case tooManySessions = "too_many_sessions"
         /// An operator disconnected the user.
         case sentAway = "sent_away"
+        /// The token is another user's than the last session's. Call ``RollcallClient/disconnect()`` before another user signs
+        /// in.
+        case anotherUser = "another_user"
         /// The worker ended the session with a code from 4100 to 4199 that this client does not know.
         case refused
         /// The user is not a member of the conversation. The conversation's stream reports it once, and continues
@@ -37,7 +40,7 @@ public struct RollcallError: Error, Sendable {
         case limit
         /// The worker rejected one message.
         case badRequest = "bad_request"
-        /// The token callback threw an error, returned nothing, or did not return in time.
+        /// The token callback threw an error, or returned an empty token.
         case tokenUnavailable = "token_unavailable"
         /// No worker answered at the URL, or TLS failed.
         case unreachable
@@ -71,7 +74,7 @@ public struct RollcallError: Error, Sendable {
         case .tokenUnavailable, .unreachable, .connectionLost, .asked: true
         case .invalidURL, .noWebSocket, .badToken, .tokenExpired, .protocolError, .tooManyMessages, .replaced,
             .tooManySessions,
-            .sentAway, .refused, .notAMember, .limit, .badRequest:
+            .sentAway, .anotherUser, .refused, .notAMember, .limit, .badRequest:
             false
         }
     }
@@ -131,6 +134,10 @@ extension RollcallError {
                 .tooManySessions, "the user has as many sessions as the worker's limits.sessions_per_user allows",
                 closeCode: code)
         case .sentAway: self.init(.sentAway, "an operator ended the session", closeCode: code)
+        case .anotherUser:
+            self.init(
+                .anotherUser, "the token is another user's: call disconnect() before another user signs in",
+                closeCode: code)
         default: self.init(.refused, "the worker ended the session with code \(code.rawValue)", closeCode: code)
         }
     }

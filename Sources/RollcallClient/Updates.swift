@@ -216,11 +216,10 @@ extension Engine {
 
     func observePresence(of user: UserID, _ mailbox: Mailbox<Presence>) {
         begin(mailbox) {
-            // A closed client knows nobody: what is shown ends empty.
             people.observe([user]) {
                 mailbox.put($0)
             } forgotten: { [unowned self] user in
-                guard isClosed else { return }
+                guard people.showsNobody else { return }
                 mailbox.put(Presence(user: user, status: .offline, lastSeen: nil, updatedAt: nil, version: 0))
             }
         }

@@ -48,10 +48,10 @@ public final class FakeWorker: Sendable {
     /// - Parameter token: the app's own callback, if the test is about it. The worker accepts every token.
     public func client(
         user: UserID, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
-        token: (@Sendable () async throws -> String)? = nil
+        token: (@Sendable (TokenRequest) async throws -> String)? = nil
     ) -> RollcallClient {
         let client = RollcallClient(
-            device: device, options: options, token: TokenSource(token ?? { user.text }), in: time.environment
+            device: device, options: options, token: TokenSource(token ?? { _ in user.text }), in: time.environment
         ) { [world] in FakeWire(of: user, to: world, owner: $1) }
         clients.withLock { $0.append(Weak(client: client)) }
         return client

@@ -14,6 +14,8 @@ final class VirtualTime: Sendable {
         /// In order of time; what is due at the same time, in order of arrival.
         var waiting: [(at: Instant, id: Int, work: Work)] = []
         var lastID = 0
+        /// Timers ring at multiples of this, as a system may align those of an app that nobody sees; `nil` for in time.
+        var grid: Duration?
         var seed: UInt64 = 1
     }
 
@@ -42,8 +44,18 @@ final class VirtualTime: Sendable {
         } run: {
             self.soon($0)
         } at: {
-            self.at($0, $1)
+            self.at(self.aligned($0), $1)
         }
+    }
+
+    var grid: Duration? {
+        get { state.withLock { $0.grid } }
+        set { state.withLock { $0.grid = newValue } }
+    }
+
+    private func aligned(_ instant: Instant) -> Instant {
+        guard let grid else { return instant }
+        return start + grid * ((instant - start) / grid).rounded(.up)
     }
 
     func soon(_ work: @escaping Work) {

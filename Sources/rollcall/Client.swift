@@ -175,6 +175,7 @@ struct ConnectionText: Hashable, Sendable {
 
     private func advice(on error: RollcallError) -> String? {
         switch error.code {
+        case .anotherUser: nil
         case .unreachable where error.underlying is UpgradeRefused: nil
         case .unreachable where error.underlying.flatMap(TLSReason.sentence) != nil:
             "Somebody answers at \(url), but \(error.underlying.flatMap(TLSReason.sentence) ?? "")."

@@ -133,7 +133,7 @@ def test_t7_the_background_and_a_closed_tab_end_typing_and_presence(open_page, w
     bob = Person(watching, "bob", workers[1].edge, room.bob, room, [room.alice])
     page = open_page()
     alice = Person(page, "alice", workers[0].edge, room.alice, room, **QUICK)
-    alice.run("client.followPage(); input.edited('Hello')")
+    alice.run("client.followPage({ hiddenIs: 'background' }); input.edited('Hello')")
     page.until("she is typing", "people.alice.client.deviceState === 'active'")
     watching.show()  # Which hides the other tab.
     bob.sees(room.alice, "value.status === 'offline'")

@@ -52,6 +52,13 @@ final class TestWorld: Sendable {
         token: @escaping @Sendable () async throws -> String,
         _ adjust: (inout ClientOptions) -> Void = { _ in }
     ) -> RollcallClient {
+        client(token: { _ in try await token() }, adjust)
+    }
+
+    func client(
+        token: @escaping @Sendable (TokenRequest) async throws -> String,
+        _ adjust: (inout ClientOptions) -> Void = { _ in }
+    ) -> RollcallClient {
         var options = ClientOptions()
         adjust(&options)
         return worker.client(user: "alice", device: "phone", options: options, token: token)

@@ -17,8 +17,8 @@ enum Golden {
             ClientRequest(.hello(.init(token: "secret", device: device("iphone"), state: .idle)))
         ),
         (
-            #"{"id":1,"state":"active","token":"secret","type":"hello"}"#,
-            ClientRequest(.hello(.init(token: "secret", device: nil)), id: .integer(1))
+            #"{"id":1,"state":"active","token":"secret","type":"hello","user":"alice"}"#,
+            ClientRequest(.hello(.init(token: "secret", device: nil, user: user("alice"))), id: .integer(1))
         ),
         (#"{"token":"fresh","type":"token"}"#, ClientRequest(.token("fresh"))),
         (#"{"state":"active","type":"state"}"#, ClientRequest(.state(.active))),
@@ -64,7 +64,8 @@ enum Golden {
     static let messages: [(frame: String, message: ServerMessage)] = [
         (
             #"{"device":"iphone","join":["c42","team7:*"],"limits":{"entered_conversations":10,"here_data":512,"#
-                + #""joined_conversations":500,"message_burst":200,"message_bytes":65536,"message_rate":50,"watched_users":2000},"ping":10000,"session":"8a6e5f0b1c2d3e4","#
+                + #""joined_conversations":500,"message_burst":200,"message_bytes":65536,"message_rate":50,"watched_users":2000},"ping":10000,"#
+                + #""presence":{"coalesce":500},"reconnect":1500,"session":"8a6e5f0b1c2d3e4","#
                 + #""time":1753600000123,"type":"welcome","typing":{"expiry":3000,"throttle":1000},"#
                 + #""user":"alice","worker":"w1.3f9a2c"}"#,
             .welcome(

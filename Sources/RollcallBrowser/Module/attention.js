@@ -11,6 +11,13 @@ export class Attention {
   #isIdle = false;
   /** The last input; null until the app reports one. An app that never reports input never becomes idle by itself. */
   #inputAt = null;
+  /** The last that only a person makes. */
+  #certainAt = -Infinity;
+  /** Whether something may be in use now that reports no input: a frame of another site. */
+  isInUse = () => false;
+
+  /** For how long after an input what a page may also do by itself, such as to scroll, counts as input. */
+  static LONGEST_USE = 30 * MINUTE;
 
   constructor(idleAfter) { this.#idleAfter = idleAfter; }
 
@@ -29,7 +36,10 @@ export class Attention {
     if (this.#inputAt !== null) this.#inputAt = now;
   }
 
-  inputHappened(now) {
+  /** @param isCertain whether only a person makes such an input */
+  inputHappened(now, isCertain = true) {
+    if (isCertain) this.#certainAt = now;
+    else if (now >= this.#certainAt + Attention.LONGEST_USE) return;
     this.#inputAt = now;
     this.#isIdle = false;
   }
@@ -37,7 +47,11 @@ export class Attention {
   /** An edit counts as input if the app reports input. Otherwise it must not start the idle timer. */
   edited(now) { if (this.#inputAt !== null) this.inputHappened(now); }
 
-  deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#isIdle = true; }
+  deadlinePassed(now) {
+    if (this.deadline === null || now < this.deadline) return;
+    if (this.isInUse()) this.inputHappened(now, false);
+    if (now >= this.deadline) this.#isIdle = true;
+  }
 }
 
 /**
@@ -94,8 +108,9 @@ export class Liveness {
   #doubtEnd = Infinity;
   deadline;
 
-  /** Whether the answer to a ping is awaited. */
+  /** Whether the answer to a ping is awaited, and whether because of a reason for doubt. */
   get isAwaiting() { return this.#askedAt !== null; }
+  get isDoubted() { return this.isAwaiting && this.#doubtEnd < Infinity; }
 
   constructor(interval, now) {
     this.#interval = interval;
@@ -122,6 +137,9 @@ export class Liveness {
     return isFirst;
   }
 
+  /** A ping is sent without a reason for doubt. */
+  asks(now) { this.#ask(now, false); }
+
   /** Returns `"alive"`, `"ping"` (send one) or `"dead"`. */
   deadlinePassed(now) {
     if (now < this.deadline) return "alive";
@@ -140,6 +158,62 @@ export class Liveness {
   }
 }
 
+/** Whether nobody sees the page. Browsers hold up timers of such a page, for up to a minute. */
+export function isHidden() { return globalThis.document?.hidden === true; }
+
+/**
+ * A timer that a browser does not hold up while nobody sees the page: that of a dedicated worker. A page's policy may forbid
+ * it (`worker-src`). Then it is not tried again, because browsers report each try.
+ */
+class PunctualTimer {
+  static #CODE = "let timer; onmessage = ({ data }) => { clearTimeout(timer); timer = setTimeout(postMessage, data, null); };";
+  static #isRefused = false;
+
+  #ring;
+  #thread = null;
+  #url = null;
+  #deadline = null;
+
+  constructor(ring) { this.#ring = ring; }
+
+  set(deadline) {
+    if (deadline === this.#deadline || !this.#begin()) return;
+    this.#deadline = deadline;
+    // Its clock may differ by a millisecond.
+    this.#thread.postMessage(Math.max(0, Math.ceil(deadline - steadyNow()) + 1));
+  }
+
+  #begin() {
+    if (this.#thread) return true;
+    const { Blob, URL, Worker } = globalThis;
+    if (PunctualTimer.#isRefused || !Worker || !Blob || !URL?.createObjectURL) return false;
+    try {
+      this.#url = URL.createObjectURL(new Blob([PunctualTimer.#CODE], { type: "text/javascript" }));
+      this.#thread = new Worker(this.#url);
+    } catch {
+      this.#refused();
+      return false;
+    }
+    this.#thread.onmessage = () => {
+      this.#deadline = null;
+      this.#ring();
+    };
+    this.#thread.onerror = () => this.#refused();
+    return true;
+  }
+
+  #refused() {
+    PunctualTimer.#isRefused = true;
+    this.end();
+  }
+
+  end() {
+    if (this.#url !== null) URL.revokeObjectURL(this.#url);
+    this.#thread?.terminate();
+    this.#thread = this.#url = this.#deadline = null;
+  }
+}
+
 /** Calls a function when a deadline on the steady clock passes. To move the deadline later costs nothing. */
 export class Alarm {
   /** The longest delay of a browser's timer. */
@@ -154,21 +228,30 @@ export class Alarm {
   #scheduled = Infinity;
   #scheduledDate = Infinity;
   #timer = null;
+  #punctual = new PunctualTimer(() => this.#fired());
+  #keepsProcess = true;
 
   /**
    * @param {() => void} ring
-   * @param {(late: number) => void} woke called before, if this process did not run when the timer should have rung
+   * @param {(late: number) => void} woke called before, if the timer rings that much late
    */
   constructor(ring, woke) {
     this.#ring = ring;
     this.#woke = woke;
   }
 
-  /** Sets the deadline; null for none. */
-  set(deadline) {
+  /**
+   * Sets the deadline; null for none. `isUrgent`: it may not be late because nobody sees the page. `keepsProcess`: whether
+   * Node.js goes on until then.
+   */
+  set(deadline, { isUrgent = false, keepsProcess = true } = {}) {
     this.#deadline = deadline;
+    this.#keepsProcess = keepsProcess;
     if (deadline === null) this.#cancel();
     else if (deadline < this.#scheduled) this.#schedule();
+    this.#timer?.[keepsProcess ? "ref" : "unref"]?.();
+    if (isUrgent && deadline !== null) this.#punctual.set(deadline);
+    else this.#punctual.end();
   }
 
   /** Rings now if that is overdue. Returns whether this process did not run for a while. */
@@ -185,10 +268,12 @@ export class Alarm {
     const delay = clamp(this.#deadline - steadyNow(), 0, Alarm.LONGEST);
     [this.#scheduled, this.#scheduledDate] = [steadyNow() + delay, Date.now() + delay];
     this.#timer = setTimeout(() => this.#fired(), delay);
+    if (!this.#keepsProcess) this.#timer.unref?.();
   }
 
   #cancel() {
     clearTimeout(this.#timer);
+    this.#timer = null;
     this.#scheduled = this.#scheduledDate = Infinity;
   }
 

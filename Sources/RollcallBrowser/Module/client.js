@@ -2,18 +2,19 @@
 
 import { Engine } from "./engine.js";
 import { HereEntry } from "./here.js";
-import { MINUTE, reportAppError, SECOND, validName, warn } from "./messages.js";
+import { MINUTE, reportAppError, RollcallError, SECOND, soon, validName, warn } from "./messages.js";
 import { checkedTypingSettings, TypingInput } from "./typing.js";
-import { DISPOSE, ending, listening, onAbort, Updates } from "./updates.js";
+import { followPage } from "./page.js";
+import { DISPOSE, ending, onAbort, Updates } from "./updates.js";
 
 export class RollcallClient {
   #engine;
   #typing;
-  /** By type of event: whether each listener is for one only. */
+  /** By type of event and listener: whether it is for one event only, and how to forget its signal. */
   #listeners = new Map();
 
   constructor({
-    url, device, token, typing, names, idleAfter = 5 * MINUTE, workerHosts = [], longestPause = 1_500,
+    url, device, token, typing, names, idleAfter = 5 * MINUTE, workerHosts = [], longestPause = 30 * SECOND,
     connectTimeout = 10 * SECOND, staleAfter = 5 * SECOND, language = undefined, WebSocket = globalThis.WebSocket,
   }) {
     this.language = language;
@@ -32,17 +33,20 @@ export class RollcallClient {
     const { once = false, signal = undefined } = Object(options);
     if (!listener || signal?.aborted) return;
     if (!this.#listeners.has(type)) this.#listeners.set(type, new Map());
-    this.#listeners.get(type).set(listener, once);
-    onAbort(signal, () => this.removeEventListener(type, listener));
+    this.removeEventListener(type, listener);
+    this.#listeners.get(type).set(listener, { once, forget: onAbort(signal, () => this.removeEventListener(type, listener)) });
   }
 
-  removeEventListener(type, listener) { this.#listeners.get(type)?.delete(listener); }
+  removeEventListener(type, listener) {
+    this.#listeners.get(type)?.get(listener)?.forget();
+    this.#listeners.get(type)?.delete(listener);
+  }
 
   #happened(event) {
     const listeners = this.#listeners.get(event.type) ?? new Map();
     if (event.type === "problem" && listeners.size === 0) warn(event.detail);
-    for (const [listener, once] of [...listeners]) {
-      if (once) listeners.delete(listener);
+    for (const [listener, { once }] of [...listeners]) {
+      if (once) this.removeEventListener(event.type, listener);
       try {
         typeof listener === "function" ? listener.call(this, event) : listener.handleEvent(event);
       } catch (error) {
@@ -104,8 +108,7 @@ export class RollcallClient {
     if (typeof users === "string") {
       const user = [validName(users)];
       return new Updates(
-        // A closed client knows nobody: what is shown ends empty.
-        (receive, finish) => engine.begin(finish, () => people.observe(user, receive, () => engine.isClosed && receive({
+        (receive, finish) => engine.begin(finish, () => people.observe(user, receive, () => engine.showsNobody && receive({
           user: users, status: "offline", lastSeen: null, updatedAt: null, version: 0,
         }))), () => people.latest(users), signal);
     }
@@ -145,61 +148,16 @@ export class RollcallClient {
   inputHappened() { this.#engine.inputHappened(); }
   networkChanged() { this.#engine.connection.networkChanged(); }
 
-  followPage({ idleAfterHidden = MINUTE, restAfter = 30 * SECOND } = {}) {
-    const { document } = globalThis;
-    if (!document?.addEventListener) throw new Error("followPage needs a page: elsewhere, call setPhase and inputHappened");
-    this.#engine.restsAfter(restAfter ?? Infinity);
-    let [idling, wasSeen, wasHidden, isLong, isLeft, isSuspended] = [undefined, false, false, false, false, false];
-    const follow = () => {
-      clearTimeout(idling);
-      if (!document.hidden) {
-        this.setPhase("active");
-        this.inputHappened();
-        if (wasHidden) this.#engine.returned({ wasLong: isLong });
-        [wasSeen, wasHidden, isLong] = [true, false, false];
-        return;
-      }
-      wasHidden = true;
-      if (globalThis.matchMedia?.("(hover: none)")?.matches) {
-        this.setPhase("background");
-        return;
-      }
-      this.#engine.endTyping();
-      const idle = () => {
-        isLong = true;
-        this.setState("idle");
-      };
-      // Nobody has looked at a page that was opened behind others.
-      if (wasSeen) idling = setTimeout(idle, idleAfterHidden);
-      else idle();
-    };
-    const input = () => this.inputHappened();
-    const endings = [
-      listening(document, {
-        visibilitychange: () => isLeft || follow(),
-        pointerdown: input, pointermove: input, wheel: input, keydown: input, touchstart: input,
-      }),
-      listening(globalThis, {
-        pagehide: ({ persisted }) => {
-          isLeft = true;
-          this.#engine.endTyping();
-          // A page that the browser keeps for its back button must not keep a connection.
-          isSuspended = persisted && this.#engine.connection.isActive;
-          if (isSuspended) this.disconnect({ goodbye: false });
-        },
-        pageshow: ({ persisted }) => {
-          isLeft = false;
-          if (persisted && isSuspended) this.connect();
-          isSuspended = false;
-          follow();
-        },
-      }),
-    ];
-    follow();
-    return ending(() => {
-      clearTimeout(idling);
-      for (const end of endings) end();
-    });
+  followPage(options = {}) { return followPage(this, this.#engine, options); }
+
+  /**
+   * For the hooks, which may not throw, nor call the app while they render.
+   *
+   * @internal
+   */
+  static report(client, error) {
+    const problem = error instanceof RollcallError ? error : new RollcallError("bad_request", error.message, { cause: error });
+    if (client) soon(() => client.#engine.report(problem));
   }
 
   /**

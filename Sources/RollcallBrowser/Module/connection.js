@@ -1,35 +1,25 @@
 // The life of the connection to a worker: a token, a socket, hello, welcome, silence, and what follows each end.
 
 import { Liveness } from "./attention.js";
-import { base64Decoded, MINUTE, parseMessage, randomText, RollcallError, SECOND, steadyNow } from "./messages.js";
+import { MINUTE, parseMessage, randomText, RollcallError, SECOND, soon, steadyNow, warn } from "./messages.js";
 import { answerOf, Backoff, parseAddress, Route } from "./route.js";
+import { claimsOf, isSignedOut, isUnreachable, tokenExpiry, TokenSource } from "./token.js";
 import { listening } from "./updates.js";
 
-/** Returns the claims of a JWT; none for another token. */
-function claimsOf(token) {
-  try {
-    return JSON.parse(base64Decoded(token.split(".")[1])) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-/** Returns when a JWT expires, in server time, or null if the token does not say. */
-function tokenExpiry(token) {
-  const { exp } = claimsOf(token);
-  return Number.isFinite(exp) ? exp * SECOND : null;
-}
+/** Why the token callback is called. */
+const FIRST = { reason: "first" };
+const RENEWAL = { reason: "renewal" };
 
 /**
  * Does what `Route` and `Liveness` decide, and tells the engine what happens. There is at most one attempt at a time.
- * Events of an earlier attempt's socket, and tokens that come too late, are ignored.
+ * Events of an earlier attempt's socket are ignored.
  */
 export class Connection {
   /** How old an attempt must be to begin again when the network changes, which it does once. */
   static OLD_ATTEMPT = 2 * SECOND;
   /** How long before its expiry a token is replaced, at least. For a short-lived token it is less. */
   static RENEWAL_MARGIN = MINUTE;
-  /** How often at most a return to the foreground tries again after a refusal. */
+  /** How often at most the user's return ends a pause that a worker asked for. */
   static RETURN_PAUSE = 10 * SECOND;
 
   /**
@@ -40,6 +30,8 @@ export class Connection {
   /** The code of the refusal that was reported last. Until something else is, attempts begin without a report. */
   #refusal = null;
   #deadline = null;
+  /** Whether a worker asked for the pause. */
+  #isAsked = false;
   #socket = null;
   #liveness = null;
   /** When something last arrived on a connection that was welcomed. */
@@ -51,9 +43,18 @@ export class Connection {
   #attemptBegan = 0;
   #isRestarted = false;
   #token = null;
+  /** The token of the present hello. */
+  #greeted = null;
+  #tokens;
+  /** What the app is told when it is asked for the next token. */
+  #request = FIRST;
+  /** The user of the last session, until the app ends it: no token of another user may follow it. */
+  #user = null;
   #renewal = null;
   #isRenewing = false;
   #renewalPauses = null;
+  /** Since when renewals fail because the app reaches nobody. */
+  #unreachableSince = null;
   /** Aborting it ends a probe. */
   #probe = null;
   /** Of this client alone, so that two never end each other, and never stored. Used unless the app or the token names one. */
@@ -68,6 +69,7 @@ export class Connection {
   constructor(options, engine) {
     this.#options = options;
     this.#engine = engine;
+    this.#tokens = new TokenSource(options.token, (token) => this.#tokenCame(token), (error) => this.#tokenFailed(error));
     const addresses = options.urls.map(parseAddress);
     if (addresses.length === 0 || addresses.includes(null)) return;
     this.#route = new Route(addresses, options.workerHosts, options.longestPause);
@@ -80,20 +82,38 @@ export class Connection {
   get isConnected() { return this.#stage === "connected"; }
   /** Whether an answer is awaited that shows whether the connection is alive. */
   get isDoubted() { return this.isConnected && this.#liveness.isAwaiting; }
+  /** Whether what happens next may not wait for a timer that is late. */
+  get isUrgent() { return this.isConnected ? this.#liveness.isDoubted : this.isActive; }
   /** Whether a ping is unanswered. */
   get isPinging() { return this.#pings.length > 0; }
   get isClosed() { return this.#stage === "closed"; }
   get deadline() { return Math.min(this.#deadline ?? Infinity, this.#renewal ?? Infinity); }
 
   connect() {
-    if (!["idle", "failed", "refused", "waiting"].includes(this.#stage)) return;
+    if (this.isClosed) warn({ message: "a closed client does not connect: make a new one, or end a connection with disconnect()" });
+    if (this.#stage === "refused" || this.#stage === "waiting") this.#refusal = null;
+    if (this.#stage !== "idle" && this.#stage !== "failed") return this.returned();
     this.#refusal = null;
+    this.#route?.outageBegan(steadyNow());
     this.#begin();
   }
 
-  /** The user is back. A worker that refused the session may be able to take it now. */
+  /** The user is back, who waits for no pause but one that a worker asked for, and for that not long. */
   returned() {
-    if (this.#stage === "refused" && steadyNow() >= this.#attemptBegan + Connection.RETURN_PAUSE) this.#begin();
+    if (this.#stage !== "refused" && !(this.#stage === "waiting" && this.#isAsked)) return this.#hurry();
+    const now = steadyNow();
+    this.#deadline = Math.min(this.#deadline, Math.max(now, this.#attemptBegan + Connection.RETURN_PAUSE));
+    if (this.#deadline <= now) this.#begin();
+    else this.#engine.changed();
+  }
+
+  /** There is a reason to try now: a network, or somebody who waits. */
+  #hurry() {
+    const now = steadyNow();
+    if (this.#tokens.isAsking) this.#tokens.ask(this.#request, TokenSource.SHORT_PATIENCE);
+    if (this.#stage !== "waiting" || this.#isAsked) return;
+    this.#route.outageBegan(now);
+    this.#begin();
   }
 
   send(messages) {
@@ -113,14 +133,13 @@ export class Connection {
   }
 
   /**
-   * Checks the connection, or makes the next attempt at once, also if a token is awaited. An attempt over a path that may
-   * be dead begins again, once: an app may report changes in a loop.
+   * Checks the connection, or makes the next attempt at once. An attempt over a path that may be dead begins again, once: an
+   * app may report changes in a loop.
    */
   networkChanged() {
     const now = steadyNow();
+    this.#hurry();
     switch (this.#stage) {
-      case "waiting":
-      case "authenticating": return void this.#begin();
       case "opening":
       case "greeting":
         if (!this.#isRestarted && now >= this.#attemptBegan + Connection.OLD_ATTEMPT) this.#restart();
@@ -132,33 +151,43 @@ export class Connection {
     }
   }
 
+  /** Asks whether the connection is alive, as after a silence. */
+  check() {
+    if (!this.isConnected || this.isDoubted) return;
+    this.#liveness.asks(steadyNow());
+    this.#deadline = this.#liveness.deadline;
+    this.ping();
+    this.#engine.changed();
+  }
+
   #restart() {
     this.#end();
     this.#isRestarted = true;
     this.#begin();
   }
 
-  /** @param {"idle" | "closed"} state */
-  end(state, { goodbye }) {
+  /**
+   * @param {"idle" | "closed"} state
+   * @param {{ goodbye: boolean, forgets?: boolean }} options forgets: the next connection may be another user's
+   */
+  end(state, { goodbye, forgets = true }) {
     if (goodbye && this.isOpen) this.send([{ type: "goodbye" }]);
     if (this.isClosed) return Promise.resolve();
     const socket = this.#socket;
-    // The next connection may be another user's.
-    this.#token = null;
+    this.#tokens.forget();
+    [this.#token, this.#request] = [null, FIRST];
+    if (forgets) this.#user = null;
     this.#stop(state, { status: state });
     return socketClosed(socket);
   }
 
   deadlinePassed(now) {
-    if (this.#renewal !== null && now >= this.#renewal) this.#isRenewing ? this.#renewalFailed() : this.#renewToken();
+    if (this.#renewal !== null && now >= this.#renewal) this.#renewToken();
     if (this.#deadline === null || now < this.#deadline) return;
     switch (this.#stage) {
       case "waiting":
       case "refused": return void this.#begin();
-      case "authenticating":
-        this.#attempt += 1;
-        this.#route.timedOut(this.#options.connectTimeout);
-        return this.#follow(this.#route.tokenFailed(new Error("the token callback did not answer in time")));
+      case "authenticating": return this.#askForToken();
       case "opening":
       case "greeting":
         this.#route.timedOut(this.#options.connectTimeout);
@@ -204,33 +233,39 @@ export class Connection {
 
   // The attempt.
 
-  async #begin() {
+  #begin() {
     this.#attempt += 1;
     const attempt = this.#attempt;
     if (!this.#route) return this.#giveUp(invalidURL());
     this.#listen();
-    if (this.#token === null || this.#isTokenExpired()) {
-      this.#deadline = steadyNow() + this.#timeLimit;
-      this.#become("authenticating", { status: "connecting" });
-      if (attempt !== this.#attempt) return;
-      try {
-        const token = await this.#freshToken();
-        if (attempt !== this.#attempt) return;
-        this.#token = token;
-      } catch (error) {
-        if (attempt === this.#attempt) this.#follow(this.#route.tokenFailed(error));
-        return;
-      }
-    }
-    this.#open();
+    this.#isAsked = false;
+    if (this.#token !== null && this.#isTokenExpired()) [this.#token, this.#request] = [null, RENEWAL];
+    if (this.#token !== null) return void this.#open();
+    this.#become("authenticating", { status: "connecting" });
+    if (attempt === this.#attempt) this.#askForToken();
   }
 
-  async #freshToken() {
-    const { token } = this.#options;
-    const fresh = typeof token === "function" ? await token() : token;
-    if (typeof fresh === "string" && fresh) return fresh;
-    if (fresh) throw new RollcallError("bad_token", "the token callback gave no string");
-    throw new Error("the token callback gave nothing yet");
+  #askForToken() {
+    this.#tokens.ask(this.#request);
+    this.#deadline = this.#tokens.deadline;
+    this.#engine.changed();
+  }
+
+  /** A token came, perhaps later than it was asked for: it is used, unless a newer one is. */
+  #tokenCame(token) {
+    if (this.#stage === "connected") return this.#renewed(token);
+    if (this.#token === null || tokenExpiry(token) > tokenExpiry(this.#token)) this.#token = token;
+    if (this.#stage === "authenticating") this.#open();
+  }
+
+  #tokenFailed(error) {
+    if (this.#stage === "authenticating") return this.#follow(this.#route.tokenFailed(error, steadyNow()));
+    if (this.#stage !== "connected") return;
+    if (isSignedOut(error)) {
+      this.send([{ type: "goodbye" }]);
+      return this.#giveUp(error);
+    }
+    if (this.#isRenewing) this.#renewalFailed(error);
   }
 
   /** Compares the token's own expiry with the worker's time. The worker refuses every other expired token (4101). */
@@ -241,9 +276,16 @@ export class Connection {
 
   #listen() {
     if (this.#listening || !globalThis.addEventListener) return;
-    this.#listening = listening(globalThis, {
-      online: () => this.networkChanged(), offline: () => this.#stage === "connected" && this.networkChanged(),
-    });
+    const { document } = globalThis;
+    const endings = [
+      listening(globalThis, {
+        online: () => this.networkChanged(), offline: () => this.#stage === "connected" && this.networkChanged(),
+      }),
+      document?.addEventListener ? listening(document, {
+        visibilitychange: () => this.#engine.visibilityChanged(), resume: () => this.#engine.resumed(),
+      }) : () => {},
+    ];
+    this.#listening = () => { for (const end of endings) end(); };
   }
 
   async #open() {
@@ -252,13 +294,13 @@ export class Connection {
     this.#attemptBegan = steadyNow();
     const asksFirst = this.#isReal && this.#route.asksFirst(this.#attemptBegan);
     this.#deadline = this.#attemptBegan
-      + (asksFirst ? this.#timeLimit : this.#route.timeout(this.#options.connectTimeout));
+      + (asksFirst ? this.#route.patient(this.#options.connectTimeout) : this.#route.timeout(this.#options.connectTimeout));
     this.#become("opening", { status: "connecting" });
     if (asksFirst && attempt === this.#attempt) {
       const answer = await this.#ask(this.#route.address);
       if (attempt !== this.#attempt) return;
       this.#route.answered(this.#route.address, answer, steadyNow());
-      if (!answer?.isOurs || answer.status !== 426) return this.#attemptFailed();
+      if (!answer?.isOurs || answer.status !== PROBE.status) return this.#attemptFailed();
       this.#deadline = steadyNow() + this.#route.timeout(this.#options.connectTimeout);
       this.#engine.changed();
     }
@@ -279,7 +321,7 @@ export class Connection {
     try {
       // Cookies may be what lets a page through to its own origin.
       const answer = answerOf(await fetch(address.href.replace(/^ws/, "http"), {
-        mode: "cors", credentials: "same-origin", cache: "no-store", redirect: "error", signal: probe.signal,
+        headers: { Accept: PROBE.type }, mode: "cors", credentials: "same-origin", cache: "no-store", redirect: "error", signal: probe.signal,
       }));
       if (this.#probe !== probe) return null;
       // Nobody reads the rest, such as a login page.
@@ -333,8 +375,12 @@ export class Connection {
   #greet() {
     this.#stage = "greeting";
     this.#route.socketOpened();
+    this.#greeted = this.#token;
     const device = this.#options.device ?? (typeof claimsOf(this.#token).device === "string" ? null : this.#drawnDevice);
-    this.send([{ type: "hello", token: this.#token, ...device && { device }, state: this.#engine.deviceState }]);
+    const user = this.#user;
+    this.send([{
+      type: "hello", token: this.#token, ...device && { device }, ...user !== null && { user }, state: this.#engine.deviceState,
+    }]);
     if (this.isOpen) this.#engine.connectionOpened();
   }
 
@@ -368,7 +414,9 @@ export class Connection {
   #welcomed(welcome) {
     const { user, device, session, worker } = welcome;
     this.#isRestarted = false;
-    this.#route.welcomed();
+    this.#user = user;
+    this.#request = RENEWAL;
+    this.#route.welcomed(welcome);
     this.lastHeard = this.#connectedAt = steadyNow();
     this.#liveness = new Liveness(welcome.ping, this.#connectedAt);
     this.#deadline = this.#liveness.deadline;
@@ -376,6 +424,8 @@ export class Connection {
     this.#engine.welcomed(welcome);
     // Race: an observer that was called because of the worker's time may have ended the connection.
     if (this.#stage !== "connected") return;
+    // A later answer of the app, which came after the hello.
+    if (this.#token !== this.#greeted) this.#engine.tokenRenewed(this.#token);
     this.#scheduleRenewal();
     this.#become("connected", { status: "connected", session: { user, device, session, worker } });
   }
@@ -393,29 +443,35 @@ export class Connection {
   #lost(code, reason = "") {
     const duration = this.#stage === "connected" ? steadyNow() - this.#connectedAt : 0;
     this.#end();
-    this.#follow(this.#route.connectionEnded(code, duration, reason));
+    this.#follow(this.#route.connectionEnded(code, duration, reason, steadyNow()));
   }
 
   /** @param next what `Route` decided */
-  #follow({ after, freshToken, isRefusal, error }) {
+  #follow({ after, freshToken, isRefusal, isAsked, error }) {
     this.#isRestarted = false;
     if (after === undefined) return this.#giveUp(error);
-    if (freshToken) this.#token = null;
+    if (freshToken) {
+      this.#token = null;
+      if (error.code !== "token_unavailable") this.#request = { reason: "refused", code: error.code };
+    }
     this.#deadline = steadyNow() + after;
+    this.#isAsked = isAsked === true;
     const retryIn = Math.round(after);
+    const attempt = this.#attempt;
     if (isRefusal) this.#become("refused", { status: "failed", retryIn, error });
     else this.#become("waiting", { status: "waiting", retryIn, error });
+    // A browser may hold up timers of a page that nobody sees for a minute.
+    if (after === 0) soon(() => { if (this.#attempt === attempt && this.#stage === "waiting") this.#begin(); });
   }
 
   #giveUp(error) {
-    this.#token = null;
+    this.#tokens.forget();
+    [this.#token, this.#request] = [null, error.closeCode === undefined ? FIRST : { reason: "refused", code: error.code }];
     this.#stop("failed", { status: "failed", error });
+    if (error.code === "another_user") this.#engine.emptied();
   }
 
   // The renewal of the token.
-
-  /** The time limit of the token callback. */
-  get #timeLimit() { return this.#route.patient(this.#options.connectTimeout); }
 
   /** One to two margins before the expiry, at random, so that clients that connected together do not ask together. */
   #scheduleRenewal(token = this.#token) {
@@ -426,30 +482,28 @@ export class Connection {
     this.#engine.changed();
   }
 
-  /** Asks the app for the next token, and again if the app does not answer in time. */
-  async #renewToken() {
-    this.#attempt += 1;
-    const attempt = this.#attempt;
-    this.#renewal = steadyNow() + this.#timeLimit;
-    this.#isRenewing = true;
-    let [token, cause] = [null, null];
-    try {
-      token = await this.#freshToken();
-    } catch (error) {
-      cause = error;
-    }
-    if (attempt !== this.#attempt || this.#stage !== "connected") return;
-    if (!(tokenExpiry(token) > tokenExpiry(this.#token))) return this.#renewalFailed(cause);
-    this.#isRenewing = false;
-    this.#engine.tokenRenewed(token);
-    this.#scheduleRenewal(token);
+  /** Asks the app for the next token, and again if the app does not answer. */
+  #renewToken() {
+    this.#tokens.ask(this.#request);
+    [this.#renewal, this.#isRenewing] = [this.#tokens.deadline, true];
+  }
+
+  #renewed(token) {
+    if (tokenExpiry(token) > tokenExpiry(this.#token)) {
+      this.#isRenewing = false;
+      this.#unreachableSince = null;
+      this.#engine.tokenRenewed(token);
+      this.#scheduleRenewal(token);
+    } else if (this.#isRenewing) this.#renewalFailed();
   }
 
   /** There is no fresh token. The old one is still valid for a while. */
   #renewalFailed(cause = null) {
-    this.#attempt += 1;
+    const now = steadyNow();
     this.#isRenewing = false;
-    this.#renewal = steadyNow() + this.#renewalPauses.tokenFailed(cause);
+    this.#unreachableSince = isUnreachable(cause) ? this.#unreachableSince ?? now : null;
+    this.#renewal = now + (this.#unreachableSince === null
+      ? this.#renewalPauses.tokenFailed(cause) : this.#route.pause(now - this.#unreachableSince));
     this.#engine.changed();
   }
 
@@ -459,10 +513,16 @@ export class Connection {
    */
   renewalAnswered(token, isAccepted) {
     if (this.#stage !== "connected") return;
-    if (isAccepted) this.#token = token;
-    else this.#renewalFailed();
+    if (isAccepted) [this.#token, this.#request] = [token, RENEWAL];
+    else {
+      this.#request = { reason: "refused", code: "bad_token" };
+      this.#renewalFailed();
+    }
   }
 }
+
+/** What a worker answers to a plain request with this type, which a page may send anywhere without asking first. */
+const PROBE = { type: "application/rollcall", status: 204 };
 
 const NO_WEBSOCKET = "this runtime has no WebSocket: Node.js has one from version 22 on, or pass one as the option WebSocket";
 
@@ -477,7 +537,10 @@ function invalidURL(cause, address = undefined) {
 function socketClosed(socket) {
   if (!socket || socket.readyState === 3) return Promise.resolve();
   return new Promise((resolve) => {
-    socket.addEventListener("close", () => resolve(), { once: true });
-    setTimeout(resolve, 2 * SECOND);
+    const timer = setTimeout(resolve, 2 * SECOND);
+    socket.addEventListener("close", () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    }, { once: true });
   });
 }

@@ -1,8 +1,8 @@
 // The centre of the client: joins the connection to what is observed, typed and sent.
 
 import { Connection } from "./connection.js";
-import { Alarm, Attention, ServerClock } from "./attention.js";
-import { RollcallError, SECOND, soon, steadyNow, warn, workerError } from "./messages.js";
+import { Alarm, Attention, isHidden, ServerClock } from "./attention.js";
+import { MINUTE, RollcallError, SECOND, soon, steadyNow, warn, workerError } from "./messages.js";
 import { Names } from "./names.js";
 import { HERE, MEMBERS, Outbox } from "./outbox.js";
 import { People } from "./people.js";
@@ -10,6 +10,9 @@ import { Rooms } from "./room.js";
 import { Observed } from "./updates.js";
 
 export class Engine {
+  /** How late a timer of a hidden page may be without sleep: browsers align them to a minute. */
+  static #HELD_UP = MINUTE + 5 * SECOND;
+
   connection;
   connectionState = new Observed({ status: "idle" });
   /** Whether the connection has been down for `staleAfter`, and when it will have been. */
@@ -27,6 +30,8 @@ export class Engine {
   names;
   outbox = new Outbox();
   isClosed = false;
+  /** Whether a presence that is forgotten is shown as that of a user who was never seen. */
+  showsNobody = false;
   /** As the last welcome said. */
   ownUser;
   #emit;
@@ -41,7 +46,7 @@ export class Engine {
   #endings = new Set();
   #isSettling = false;
   #wasBeyondLimits = false;
-  #alarm = new Alarm(() => this.#deadlinePassed(steadyNow()), (late) => this.#woke(late));
+  #alarm = new Alarm(() => this.#deadlinePassed(steadyNow()), (late) => this.#late(late));
 
   /** @param emit dispatches an event of the client, given its type and detail */
   constructor(options, emit) {
@@ -50,7 +55,7 @@ export class Engine {
     this.#attention = new Attention(options.idleAfter);
     this.#staleAfter = options.staleAfter ?? Infinity;
     this.names = new Names(options.names, (user) => this.rooms.nameCame(user), () => (
-      new Set([...this.rooms].flatMap(({ users }) => users))));
+      new Set([...this.rooms].flatMap(({ users }) => users))), (delay, body) => this.callAt(steadyNow() + delay, body));
   }
 
   /** The worker's time; until the first welcome, this device's. */
@@ -67,7 +72,7 @@ export class Engine {
     if (this.isClosed) return Promise.resolve();
     this.endTyping();
     this.#flush();
-    this.isClosed = true;
+    this.isClosed = this.showsNobody = true;
     const closed = this.connection.end("closed", { goodbye: true });
     // What is on the screen ends empty.
     this.people.close();
@@ -89,11 +94,11 @@ export class Engine {
   }
 
   /** Ends the connection, but not the client. */
-  disconnect({ goodbye }) {
+  disconnect({ goodbye, forgets = true }) {
     [this.#isResting, this.#restAt] = [false, Infinity];
     if (goodbye) this.endTyping();
     this.#flush();
-    return this.connection.end("idle", { goodbye });
+    return this.connection.end("idle", { goodbye, forgets });
   }
 
   // MARK: Time
@@ -122,7 +127,9 @@ export class Engine {
     deadline = Math.min(deadline, this.#staleAt, this.#restAt);
     if (this.connection.isOpen) deadline = Math.min(deadline, this.outbox.deadline);
     if (this.#isTimeRead) deadline = Math.min(deadline, this.#clock.deadline);
-    this.#alarm.set(deadline === Infinity || this.isClosed ? null : deadline);
+    this.#alarm.set(deadline === Infinity || this.isClosed ? null : deadline, {
+      isUrgent: isHidden() && this.connection.isUrgent, keepsProcess: this.connection.isActive,
+    });
   }
 
   callAt(at, body) {
@@ -139,7 +146,7 @@ export class Engine {
     for (const call of this.#calls) if (now >= call.at && this.#calls.delete(call)) call.body();
     if (now >= this.#staleAt) this.#becameStale();
     if (now >= this.#restAt) {
-      this.disconnect({ goodbye: true });
+      this.disconnect({ goodbye: true, forgets: false });
       this.#isResting = true;
     }
     for (const room of this.rooms) {
@@ -159,10 +166,11 @@ export class Engine {
       if (type === "unwatch") for (const user of users) this.people.tidy(user);
       if (type === "leave" || type === "join") this.rooms.tidy(conversation);
     }
+    for (const problem of this.outbox.problems.splice(0)) this.report(problem);
     const { isBeyondLimits } = this.outbox;
     if (isBeyondLimits && !this.#wasBeyondLimits) {
-      this.report(
-        new RollcallError("limit", "more users or conversations are observed than the worker serves a session"));
+      this.report(new RollcallError(
+        "limit", "more users or conversations are observed, or entered, than the worker serves a session"));
     }
     this.#wasBeyondLimits = isBeyondLimits;
   }
@@ -176,12 +184,47 @@ export class Engine {
   }
 
   /**
+   * The timer was late. In a page that nobody sees that is usual up to a minute, and messages arrive meanwhile: the worker is
+   * asked. Otherwise this process did not run.
+   */
+  #late(late) {
+    if (isHidden() && late < Engine.#HELD_UP) this.connection.check();
+    else this.#woke(late);
+  }
+
+  /**
    * This process did not run for a while: what is shown may be as old, and the connection dead. So the worker is asked once,
    * and until it answers, what is shown counts as stale. An answer on the same connection confirms all of it.
    */
   #woke(late) {
     this.connection.networkChanged();
     if (this.connection.isDoubted && late >= this.#staleAfter) this.isStale.update(true);
+  }
+
+  /** A page that is seen again shows nothing that its worker was asked about and has not confirmed. */
+  visibilityChanged() {
+    if (!isHidden()) {
+      this.#alarm.check();
+      if (this.connection.isDoubted && this.#staleAfter < Infinity) this.isStale.update(true);
+    }
+    this.changed();
+  }
+
+  /** The browser had suspended the page. */
+  resumed() {
+    this.#alarm.check();
+    this.#woke(this.#staleAfter);
+    this.changed();
+  }
+
+  /** What was shown was another user's: everything is empty. */
+  emptied() {
+    this.showsNobody = true;
+    this.people.forget();
+    this.showsNobody = this.isClosed;
+    this.rooms.emptied();
+    this.ownUser = undefined;
+    this.#becameStale();
   }
 
   connectionConfirmed() { this.isStale.update(false); }
@@ -248,10 +291,13 @@ export class Engine {
     this.changed();
   }
 
-  inputHappened() {
-    this.#attention.inputHappened(steadyNow());
+  inputHappened(isCertain = true) {
+    this.#attention.inputHappened(steadyNow(), isCertain);
     this.changed();
   }
+
+  /** @param isInUse asked before the device becomes idle */
+  asksBeforeIdle(isInUse) { this.#attention.isInUse = isInUse; }
 
   // MARK: Observing
 
@@ -354,11 +400,11 @@ export class Engine {
     this.changed();
   }
 
-  welcomed({ user, time, limits, expiry }) {
+  welcomed({ user, time, limits, expiry, coalesce }) {
     this.ownUser = user;
     this.#expiry = expiry;
     for (const field of this.rooms.fields) field.expiryLearned(expiry);
-    this.outbox.limitsReceived(limits, steadyNow());
+    this.outbox.limitsReceived(limits, coalesce, steadyNow());
     this.timeReceived(time, this.#openedAt);
   }
 

@@ -13,24 +13,32 @@ function jsonOf(data) {
 
 export class HereEntry {
   #engine;
+  #signal;
+  /** Ends the listening to the signal; null while the entry is closed. */
+  #forget = null;
 
   /** @internal */
   constructor(conversation, engine, data, signal) {
     this.conversation = conversation;
     this.#engine = engine;
-    if (signal?.aborted) return;
-    this.show(data);
-    onAbort(signal, () => this.close());
+    this.#signal = signal;
+    if (!signal?.aborted) this.show(data);
   }
 
   get [Symbol.toStringTag]() { return "HereEntry"; }
 
   show(data = undefined) {
     const json = jsonOf(data);
-    if (!this.#engine.isClosed) this.#engine.rooms.entered(this.conversation, this, json);
+    if (this.#engine.isClosed) return;
+    this.#forget ??= onAbort(this.#signal, () => this.close());
+    this.#engine.rooms.entered(this.conversation, this, json);
   }
 
-  close() { this.#engine.rooms.entered(this.conversation, this, undefined); }
+  close() {
+    this.#forget?.();
+    this.#forget = null;
+    this.#engine.rooms.entered(this.conversation, this, undefined);
+  }
 
   [DISPOSE]() { this.close(); }
 }

@@ -75,6 +75,7 @@ export function validName(text) {
 /** Limits that every worker allows. They count until the worker has sent its own. */
 export const DEFAULT_LIMITS = {
   watched_users: 1000, joined_conversations: 200, message_bytes: 8192, message_rate: 10, message_burst: 30,
+  entered_conversations: 10, here_data: 512,
 };
 
 export const TYPING_KINDS = ["typing", "recording", "uploading", "thinking"];
@@ -91,6 +92,8 @@ const PARSERS = {
     worker: requireString(message.worker),
     time: requireNumber(message.time),
     ping: clamp(requireNumber(message.ping), 100, HOUR),
+    reconnect: requireNumber(message.reconnect ?? 1_500),
+    coalesce: clamp(requireNumber(message.presence?.coalesce ?? 500), 0, MINUTE),
     expiry: clamp(requireNumber(message.typing?.expiry ?? 3 * SECOND), 0, HOUR),
     limits: Object.fromEntries(
       Object.entries(DEFAULT_LIMITS).map(([limit, value]) => [limit, message.limits?.[limit] ?? value])),
@@ -193,9 +196,10 @@ const CLOSE_CODE_ERRORS = new Map([
   [4104, ["replaced", "a newer session of this device is connected"]],
   [4105, ["too_many_sessions", "the user has as many sessions as the worker's limits.sessions_per_user allows"]],
   [4106, ["sent_away", "an operator ended the session"]],
+  [4107, ["another_user", "the token is another user's: call disconnect() before another user signs in"]],
 ]);
 /** The codes of refusals that the client accepts for good. */
-export const FINAL = new Set(["replaced", "sent_away"]);
+export const FINAL = new Set(["replaced", "sent_away", "another_user"]);
 export const TOKEN_EXPIRED = 4101;
 /** The worker has no room. */
 export const BUSY = 4002;
@@ -208,7 +212,7 @@ export const TOKEN_REASONS = new Set([
 
 /** The close codes that mean the same as the reason of a `goodbye`. */
 export const GOODBYE_CLOSE_CODES = new Map([
-  ["replaced", 4104], ["expired", TOKEN_EXPIRED], ["limit", 4105], ["sent_away", 4106],
+  ["replaced", 4104], ["expired", TOKEN_EXPIRED], ["limit", 4105], ["sent_away", 4106], ["another_user", 4107],
 ]);
 
 /** A sentence with what the worker says of it, if it says anything. */

@@ -1,15 +1,20 @@
 // The app's names for people, from its `names` callback.
 
-import { reportAppError } from "./messages.js";
+import { MINUTE, reportAppError, SECOND } from "./messages.js";
 
 /** Asks the app once for each user who is shown, and shows the answer whenever it comes. */
 export class Names {
   /** With more names than this, those that are not on show are dropped, and asked for again when needed. */
   static MOST = 4096;
+  /** How long after a failure the app is asked again; twice as long after each further one, up to the second. */
+  static PAUSES = [2 * SECOND, MINUTE];
 
   #resolve;
   #arrived;
   #shown;
+  #later;
+  /** How often in a row the app has failed for each user. */
+  #failures = new Map();
   /** The answers; undefined for a user whom the app does not know, or not yet. */
   #names = new Map();
   /** The newest promise for each user that has not settled. What older ones bring is ignored. */
@@ -20,8 +25,10 @@ export class Names {
    * @param resolve the app's callback, if it has one
    * @param arrived called with a user for whom the app has answered
    * @param shown returns the users who are on show
+   * @param later calls a function after a time
    */
-  constructor(resolve, arrived, shown) {
+  constructor(resolve, arrived, shown, later) {
+    this.#later = later;
     this.#resolve = resolve;
     this.#arrived = arrived;
     this.#shown = shown;
@@ -48,7 +55,10 @@ export class Names {
   }
 
   /** The app is no longer asked. */
-  close() { this.#resolve = null; }
+  close() {
+    this.#resolve = null;
+    this.#failures.clear();
+  }
 
   /** A name that the app returns without a promise is shown at once. What it throws is an error of the page. */
   #ask(user) {
@@ -58,16 +68,36 @@ export class Names {
       const answer = this.#resolve(user);
       if (typeof answer?.then !== "function") {
         this.#asked.delete(user);
+        this.#failures.delete(user);
         return void this.#names.set(user, answer ?? undefined);
       }
       this.#asked.set(user, answer);
-      answer.then((name) => this.#answered(user, name, answer), (error) => {
+      answer.then((name) => {
+        if (this.#asked.get(user) === answer) this.#failures.delete(user);
+        this.#answered(user, name, answer);
+      }, (error) => {
+        if (this.#asked.get(user) === answer) this.#failed(user);
         this.#answered(user, this.#names.get(user), answer);
         reportAppError(error);
       });
     } catch (error) {
+      this.#failed(user);
       reportAppError(error);
     }
+  }
+
+  /** The app could not say. It is asked again in a while, if the user is still on show; otherwise when needed. */
+  #failed(user) {
+    const failures = this.#failures.get(user) ?? 0;
+    this.#failures.set(user, failures + 1);
+    this.#later(Math.min(Names.PAUSES[0] * 2 ** Math.min(failures, 10), Names.PAUSES[1]), () => {
+      if (!this.#failures.has(user) || this.#asked.has(user)) return;
+      if (this.#resolve && this.#shown().has(user)) {
+        this.#ask(user);
+        // An answer without a promise.
+        if (!this.#asked.has(user)) this.#arrived(user);
+      } else for (const each of [this.#names, this.#failures]) each.delete(user);
+    });
   }
 
   #answered(user, name, question) {

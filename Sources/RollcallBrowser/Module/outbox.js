@@ -1,6 +1,6 @@
 // What the worker must be sent, in which order and how fast, and what follows from its refusals.
 
-import { DEFAULT_LIMITS, SECOND } from "./messages.js";
+import { DEFAULT_LIMITS, RollcallError, SECOND, utf8Length } from "./messages.js";
 import { Backoff } from "./route.js";
 
 /** What is wanted of a conversation besides who is typing: bits of the way in which it is asked for. */
@@ -8,14 +8,15 @@ export const [MEMBERS, HERE] = [1, 2];
 
 /**
  * The difference between the names that are wanted and those that were asked for on this connection, each in a way (for
- * conversations: with `MEMBERS`, with `HERE`). What was refused is asked for again at `retry`, as long as it is wanted.
+ * conversations: with `MEMBERS`, with `HERE`). What was refused is asked for again at `retry`, as long as it is wanted, or, if a
+ * limit forbids it, once another name was given up.
  * Asking twice and giving up twice do no harm.
  */
 export class Subscriptions {
   #wanted = new Map();
   /** What was asked for and not given up: `{ way, id, tries }`. `id`: the message; `tries`: how often it was refused. */
   #asked = new Map();
-  /** What was refused, `"for now"` or `"for good"`: `{ refused, tries }`. */
+  /** What was refused, `"for now"`, `"for good"` or because of a `"limit"`: `{ refused, tries }`. */
   #refused = new Map();
   #due = new Set();
   #surplus = new Set();
@@ -29,12 +30,12 @@ export class Subscriptions {
   get hasSurplus() { return this.#surplus.size > 0; }
   get servedCount() { return this.#asked.size - [...this.#refused.keys()].filter((name) => this.#asked.has(name)).length; }
 
-  /** A name that was refused for good is asked for at once, because its view is new; for now, not before `retry`. */
+  /** A name that was refused for good is asked for at once, because its view is new; otherwise not before `retry`. */
   want(name, way = 0) {
     this.#wanted.set(name, way);
     this.#surplus.delete(name);
     const refusal = this.#refused.get(name);
-    if (refusal ? refusal.refused !== "for now" : this.asked(name) !== way) this.#due.add(name);
+    if (refusal ? refusal.refused === "for good" : this.asked(name) !== way) this.#due.add(name);
     else this.#due.delete(name);
   }
 
@@ -70,10 +71,15 @@ export class Subscriptions {
     this.#due = new Set(this.#wanted.keys());
   }
 
-  /** Returns up to `most` names to ask for, of which `room` may be new to the worker. Call `ask` for each that is. */
-  next(most, room) {
+  /**
+   * Returns up to `most` names to ask for, of which `room` may be new to the worker, those of `first` before others. Call `ask`
+   * for each that is.
+   */
+  next(most, room, first = undefined) {
     const names = [];
-    for (const name of this.#due) {
+    const due = first ? [...[...this.#due].filter((name) => first.has(name)), ...[...this.#due].filter((name) => !first.has(name))]
+      : this.#due;
+    for (const name of due) {
       if (names.length >= most) break;
       const isNew = !this.isServed(name);
       if (isNew && room <= 0) continue;
@@ -102,8 +108,9 @@ export class Subscriptions {
     for (const name of names) {
       this.#surplus.delete(name);
       this.#asked.delete(name);
-      if (this.#refused.get(name)?.refused === "for good") this.#refused.delete(name);
+      if (this.#refused.get(name) && this.#refused.get(name).refused !== "for now") this.#refused.delete(name);
     }
+    if (names.length > 0) this.retry("limit");
   }
 }
 
@@ -136,7 +143,7 @@ class MessageBudget {
   #burst = DEFAULT_LIMITS.message_burst;
   #left = this.#burst;
   #countedAt;
-  /** What the cheapest message costs that did not fit in this turn; Infinity if all fitted. */
+  /** What the message costs that did not fit in this turn; Infinity if all fitted. */
   #lacking = Infinity;
 
   constructor(now) { this.#countedAt = now; }
@@ -156,12 +163,14 @@ class MessageBudget {
 
   /**
    * Whether a message of this cost may be sent now, which it then is. One that costs more than fits is sent once all is
-   * regained. A thousandth is added so that rounding never leaves no room at `nextRoom`.
+   * regained, and whatever comes after it waits too: many cheap messages would keep it from being sent at all. A thousandth is
+   * added so that rounding never leaves no room at `nextRoom`.
    */
   takes(messages) {
+    if (this.isCut) return false;
     const needed = Math.min(messages + 1, this.#burst);
     if (this.#left + 0.001 < needed) {
-      this.#lacking = Math.min(this.#lacking, needed);
+      this.#lacking = needed;
       return false;
     }
     this.spend(messages);
@@ -209,6 +218,23 @@ class Retry {
   }
 }
 
+/** How often what a device shows where it is may change: a worker publishes no more. */
+class EntryPace {
+  static BURST = 4;
+
+  #left = EntryPace.BURST;
+  #countedAt = 0;
+
+  /** When the next change may be sent. */
+  next(interval) { return this.#left >= 1 ? -Infinity : this.#countedAt + (1 - this.#left) * interval; }
+
+  take(now, interval) {
+    const regained = interval > 0 ? (now - this.#countedAt) / interval : EntryPace.BURST;
+    this.#left = Math.min(EntryPace.BURST, this.#left + regained) - 1;
+    this.#countedAt = now;
+  }
+}
+
 /**
  * The messages that are due. The user's own typing goes first because people wait for it, then whatever makes room at the
  * worker, then whatever asks for more. A message that another one replaces before it is sent is never sent.
@@ -222,6 +248,15 @@ export class Outbox {
   /** What this device has open, as it is and as the worker knows it: by conversation the JSON of its data, or null. */
   #entries = new Map();
   #entriesTold = new Map();
+  /** Where a limit forbids what was sent last, or data that is too long was not sent: the worker does not show it. */
+  #entriesLimited = new Set();
+  #entryPaces = new Map();
+  #entryInterval = 500;
+  /** When an entry is due that waits for its pace. */
+  #entryAt = Infinity;
+  #isBeyondEntries = false;
+  /** What the app should know of what was not sent. Whoever reads them empties it. */
+  problems = [];
   /** Users whose presence is wanted once. They are asked for in one message at a time. */
   gets = new Set();
   #getting = null;
@@ -246,10 +281,12 @@ export class Outbox {
   #again = [];
   #unanswered = new Map();
   #lastID = 0;
+  /** The last message that was sent before this connection's worker had stated its limits. */
+  #lastEarlyID = Infinity;
 
   get deadline() {
     return Math.min(
-      this.#forNow.deadline ?? Infinity, this.#forGood.deadline ?? Infinity, this.#budget.nextRoom);
+      this.#forNow.deadline ?? Infinity, this.#forGood.deadline ?? Infinity, this.#budget.nextRoom, this.#entryAt);
   }
 
   deadlinePassed(now) {
@@ -263,15 +300,19 @@ export class Outbox {
   /** A connection has opened, on which only the hello was sent, with the device's state. */
   connectionOpened(state, now) {
     this.state = this.#stateTold = state;
+    this.#lastEarlyID = Infinity;
     this.#budget = new MessageBudget(now);
     if (this.#hasLimits) this.#budget.limitsReceived(this.#limits, now);
     this.#budget.spend(1);
   }
 
-  limitsReceived(limits, now) {
+  /** @param entryInterval the worker's `presence.coalesce` */
+  limitsReceived(limits, entryInterval, now) {
     this.#limits = limits;
+    this.#entryInterval = entryInterval;
     this.#hasLimits = true;
     this.#budget.limitsReceived(limits, now);
+    this.#lastEarlyID = this.#lastID;
   }
 
   /** The worker forgets everything. Typing signals are dropped, not kept for the next connection. */
@@ -284,7 +325,8 @@ export class Outbox {
     this.#forNow.deadline = this.#forGood.deadline = null;
     this.#budget = new MessageBudget(0);
     this.#charged.clear();
-    this.#entriesTold.clear();
+    for (const each of [this.#entriesTold, this.#entriesLimited, this.#entryPaces]) each.clear();
+    this.#entryAt = Infinity;
     this.#unanswered.clear();
   }
 
@@ -338,9 +380,8 @@ export class Outbox {
   }
 
   /**
-   * The worker refused a message. Returns its subject, with `isFinal` if the app should know: a refusal with `limit` is
-   * final for the app, but the message is sent again, since there is room after something else was given up. Returns null
-   * if the refusal concerns nothing that is wanted now.
+   * The worker refused a message. Returns its subject, with `isFinal` if the app should know. What a limit forbids is sent again
+   * when something else of the kind was given up. Returns null if the refusal concerns nothing that is wanted now.
    */
   refused({ id, code, retry }, now) {
     const subject = this.#unanswered.get(id);
@@ -352,7 +393,9 @@ export class Outbox {
     this.#charged.delete(conversation);
     const names = conversation === undefined ? this.users : this.conversations;
     const wanted = subject.users ?? (conversation === undefined ? [] : [conversation]);
-    const refused = retry || code === "limit" && (wanted.length > 0 || entered !== undefined) ? "for now" : "for good";
+    const isEarly = code === "limit" && id <= this.#lastEarlyID;
+    const refused = retry || isEarly && (wanted.length > 0 || entered !== undefined) ? "for now" : code === "limit" ? "limit" : "for good";
+    if (refused === "limit" && entered !== undefined) this.#entriesLimited.add(entered);
     const tries = wanted.map((name) => names.refuse(name, refused, id)).filter((each) => each !== undefined);
     if (wanted.length > 0 && tries.length === 0) return null;
     // A stop is not sent again: the app learns of the refusal at once, and the typing expires by itself.
@@ -363,13 +406,13 @@ export class Outbox {
       if (subject.state) this.#again.push(() => { this.#stateTold = null; });
       if (subject.token) this.#again.push(() => { if (id === this.#lastToken) this.token ??= subject.token; });
       this.#forNow.refused(false, now);
-    } else if (tries.length > 0) this.#forGood.refused(tries.includes(0), now);
+    } else if (refused === "for good" && tries.length > 0) this.#forGood.refused(tries.includes(0), now);
     return { ...subject, isFinal: !retry || stop !== undefined };
   }
 
   /** The worker ended a conversation, because the user is no longer a member. */
   removed(conversation, now) {
-    this.#entriesTold.delete(conversation);
+    this.#entryEnded(conversation);
     if (this.conversations.refuse(conversation, "for good") === undefined) return;
     if (this.conversations.isWanted(conversation)) this.#forGood.refused(true, now);
   }
@@ -400,15 +443,21 @@ export class Outbox {
     for (const conversation of [...this.conversations.surplus]) {
       if (!takes({ type: "leave", conversation })) break;
       this.conversations.giveUp([conversation]);
-      this.#entriesTold.delete(conversation);
+      this.#entryEnded(conversation);
     }
     while (this.users.hasSurplus) {
       const users = [...this.users.surplus].slice(0, this.#usersPerMessage);
       if (!takes({ type: "unwatch", users })) break;
       this.users.giveUp(users);
     }
+    this.#entryAt = Infinity;
+    this.#isBeyondEntries = false;
+    for (const conversation of this.#entriesTold.keys()) {
+      if (!this.#entries.has(conversation)) this.#takeEntry(conversation, takes, now);
+    }
+    // Where this device is goes first, and is said at once: after a reconnect it has only the grace period.
     const conversationRoom = this.#limits.joined_conversations - this.conversations.servedCount;
-    for (const conversation of this.conversations.next(Infinity, conversationRoom)) {
+    for (const conversation of this.conversations.next(Infinity, conversationRoom, this.#entries)) {
       const [way, asked] = [this.conversations.wanted(conversation), this.conversations.asked(conversation)];
       const presence = (way & MEMBERS) !== 0;
       const message = {
@@ -420,8 +469,9 @@ export class Outbox {
       message.id = this.#newID({ conversation });
       this.conversations.ask(conversation, message.id);
       if (presence) this.#charged.set(conversation, (this.#charged.get(conversation) ?? 0) + 1);
+      this.#takeEntry(conversation, takes, now);
     }
-    this.#takeEntries(takes);
+    for (const conversation of this.#entries.keys()) this.#takeEntry(conversation, takes, now);
     this.#takeSignals(takes);
     let userRoom = this.#limits.watched_users - this.users.servedCount;
     for (;;) {
@@ -441,7 +491,7 @@ export class Outbox {
         this.#getting = { id: message.id, users: new Set(users) };
       }
     }
-    this.isBeyondLimits = !this.#budget.isCut && (this.users.hasDue || this.conversations.hasDue);
+    this.isBeyondLimits = !this.#budget.isCut && (this.users.hasDue || this.conversations.hasDue || this.#isBeyondEntries);
     return messages;
   }
 
@@ -454,20 +504,53 @@ export class Outbox {
     this.#budget.spend(joins * (Math.min(costOfNaming(count), message_burst) - paid));
   }
 
-  /** Takes what has changed of what this device has open, in conversations that are joined or were just asked for. */
-  #takeEntries(takes) {
-    for (const conversation of new Set([...this.#entries.keys(), ...this.#entriesTold.keys()])) {
-      const [data, told] = [this.#entries.get(conversation), this.#entriesTold.get(conversation)];
-      if (data === told || !this.conversations.isServed(conversation)) continue;
-      const isIn = data !== undefined;
-      const message = {
-        type: isIn ? "enter" : "exit", conversation, ...isIn && data !== null && { data: JSON.parse(data) }, id: undefined,
-      };
-      if (!takes(message)) return;
-      if (isIn) message.id = this.#newID({ entered: conversation });
-      if (isIn) this.#entriesTold.set(conversation, data);
-      else this.#entriesTold.delete(conversation);
+  /** Takes what has changed of what this device has open there, if the conversation is joined or was just asked for. */
+  #takeEntry(conversation, takes, now) {
+    const [data, told] = [this.#entries.get(conversation), this.#entriesTold.get(conversation)];
+    if (data === told || !this.conversations.isServed(conversation)) return;
+    if (data === undefined) {
+      if (takes({ type: "exit", conversation })) this.#entryEnded(conversation);
+      return;
     }
+    if (this.#isForbidden(conversation, data)) return;
+    const pace = this.#entryPaces.get(conversation) ?? new EntryPace();
+    const at = pace.next(this.#entryInterval);
+    if (now < at) {
+      this.#entryAt = Math.min(this.#entryAt, at);
+      return;
+    }
+    const message = { type: "enter", conversation, ...data !== null && { data: JSON.parse(data) }, id: undefined };
+    if (!takes(message)) return;
+    message.id = this.#newID({ entered: conversation });
+    pace.take(now, this.#entryInterval);
+    this.#entryPaces.set(conversation, pace);
+    this.#entriesTold.set(conversation, data);
+    this.#entriesLimited.delete(conversation);
+  }
+
+  /** Whether the worker's limits forbid an entry. */
+  #isForbidden(conversation, data) {
+    const { here_data: most, entered_conversations: room } = this.#limits;
+    const bytes = data === null ? 0 : utf8Length(data);
+    if (bytes > most) {
+      // It counts as told, so that the app learns it once; the worker goes on to show what it has.
+      this.#entriesTold.set(conversation, data);
+      this.#entriesLimited.add(conversation);
+      this.problems.push(
+        new RollcallError("limit", `what is shown in ${conversation} has ${bytes} bytes, and the worker allows ${most}`));
+      return true;
+    }
+    const isNew = !this.#entriesTold.has(conversation) || this.#entriesLimited.has(conversation);
+    if (!isNew || this.#entriesTold.size - this.#entriesLimited.size < room) return false;
+    this.#isBeyondEntries = true;
+    return true;
+  }
+
+  /** This device is no longer there, so there may be room for what a limit forbade. */
+  #entryEnded(conversation) {
+    if (!this.#entriesTold.delete(conversation)) return;
+    for (const other of this.#entriesLimited) this.#entriesTold.delete(other);
+    this.#entriesLimited.clear();
   }
 
   /** Takes the signals of joined conversations. Others wait for a join that is due, or are dropped if none is to come. */

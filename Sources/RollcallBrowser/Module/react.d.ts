@@ -1,4 +1,5 @@
-// Type declarations of `react.js`. All hooks need a provider around the component. Texts are in the page's language.
+// Type declarations of `react.js`. All hooks need a provider around the component. Texts are in the page's language. While a name
+// is `undefined`, `null` or `""`, a hook shows nothing; a name that is none is a `problem` of the client, and shows nothing.
 
 import type { ReactNode } from "react";
 import type {
@@ -6,6 +7,10 @@ import type {
   TypingInput, TypingTextOptions,
 } from "./rollcall.js";
 export type { ShownPresence } from "./rollcall.js";
+
+/** What stands for a name as long as the app does not know it. */
+export type NotYet = null | undefined;
+
 /**
  * Makes a client from the options, connects it, lets it follow the page, and closes it when it is unmounted. A component that is
  * mounted again within the same task, as in strict mode, keeps its client. `token` and `names` are always those of the newest
@@ -23,23 +28,23 @@ export function useRollcall(): RollcallClient | null;
 
 /** Who is typing, and the sentence, without dots for a screen reader, and what one should announce. */
 export function useTyping(
-  conversation: string, options?: TypingTextOptions & { dots?: "ellipsis" | "three" | "none" },
+  conversation: string | NotYet, options?: TypingTextOptions & { dots?: "ellipsis" | "three" | "none" },
 ): { typing: Typing; text: string; label: string; announcement: string; refusal?: RollcallError };
 
 /** The user's own input field, for as long as the component is shown. The object is the same each time. */
-export function useTypingInput(conversation: string): Pick<
+export function useTypingInput(conversation: string | NotYet): Pick<
   TypingInput, "edited" | "restored" | "keepTyping" | "stopTyping" | "send" | "sendConfirmed">;
 
-export function usePresence(user: string, options?: LastSeenOptions): ShownPresence;
+export function usePresence(user: string | NotYet, options?: LastSeenOptions): ShownPresence;
 
 /**
  * Many users, for a list of which only some rows are on the screen: give it those. Returns how to show one of them: the same
  * object until that changes.
  */
-export function usePeople(users: Iterable<string>, options?: LastSeenOptions): (user: string) => ShownPresence;
+export function usePeople(users: Iterable<string | NotYet> | NotYet, options?: LastSeenOptions): (user: string) => ShownPresence;
 
 /** The members of a conversation. `text`: `3 of 5 online`, or empty. */
-export function useMembers(conversation: string, options?: LastSeenOptions): {
+export function useMembers(conversation: string | NotYet, options?: LastSeenOptions): {
   people: (ShownPresence & { user: string; name?: string })[]; count: number; text: string; refusal?: RollcallError;
 };
 
@@ -47,7 +52,7 @@ export function useMembers(conversation: string, options?: LastSeenOptions): {
  * Who else has a conversation open, and the sentence (`Ada and Bob are here`). While the component is shown, this device has it
  * open, too, and shows `data` to the others; with `enter: false` it only looks.
  */
-export function useHere(conversation: string, options?: HereTextOptions & { enter?: boolean; data?: object }): {
+export function useHere(conversation: string | NotYet, options?: HereTextOptions & { enter?: boolean; data?: object }): {
   here: Here; others: readonly HereUser[]; otherCount: number; text: string; label: string; refusal?: RollcallError;
 };
 
@@ -56,7 +61,7 @@ export function useHere(conversation: string, options?: HereTextOptions & { ente
  * until that changes.
  */
 export function useConversations(
-  rows: Map<string, readonly string[]> | Record<string, readonly string[]>, options?: LastSeenOptions & TypingTextOptions,
+  rows: Map<string, readonly (string | NotYet)[]> | Record<string, readonly (string | NotYet)[]> | NotYet, options?: LastSeenOptions & TypingTextOptions,
 ): (conversation: string) => {
   text: string; label: string; presence(user: string): ShownPresence; /** Why nothing is shown of it. */ refusal?: RollcallError;
 };

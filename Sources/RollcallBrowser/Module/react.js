@@ -6,7 +6,7 @@
 import {
   createContext, createElement, useContext, useEffect, useMemo, useReducer, useRef, useState, useSyncExternalStore,
 } from "react";
-import { soon, warn } from "./messages.js";
+import { RollcallError, soon, validName, warn } from "./messages.js";
 import {
   connectionText, groupCount, hereLabel, hereText, lastSeenValidity, presenceView, RollcallClient, TypingAnnouncer, typingLabel, typingText,
 } from "./rollcall.js";
@@ -83,28 +83,56 @@ export function useRollcall() {
   return client;
 }
 
+/** Whether there is a name: `undefined`, `null` and `""` are not yet one. */
+const isGiven = (name) => name !== undefined && name !== null && name !== "";
+
+/** Calls a function of the app's arguments. What it throws, such as for an invalid name, is a problem, and it gives null. */
+function tried(client, body) {
+  try {
+    return body();
+  } catch (error) {
+    RollcallClient.report(client, error);
+    return null;
+  }
+}
+
 /**
  * The latest value of a stream, which is observed while the component is shown.
  *
- * @param key what the stream is about: with another, it is another stream
+ * @param key what the stream is about: with another, it is another stream; null as long as it is about nothing
  * @param of returns the stream of a client
  */
 function useLatest(key, of, initial) {
   const client = useRollcall();
-  const store = useMemo(() => {
-    // Each value has a new holder: what an equal one means may have changed.
-    let holder = { value: (client && of(client).latest) ?? initial };
-    return {
-      subscribe: (changed) => client ? of(client).subscribe((value) => {
-        holder = { value };
-        changed();
-      }) : () => {},
-      snapshot: () => holder,
-      onServer: { value: initial },
-    };
-  }, [client, key]);
+  const store = useMemo(() => storeOf(client, client && key !== null ? streamOf(client, of) : null, initial), [client, key]);
   return useSyncExternalStore(store.subscribe, store.snapshot, () => store.onServer).value;
 }
+
+/** A stream, or why there is none: an effect reports it, not a render. */
+function streamOf(client, of) {
+  try {
+    return of(client);
+  } catch (error) {
+    return { latest: undefined, subscribe: () => tried(client, () => { throw error; }) ?? (() => {}) };
+  }
+}
+
+/** Outside of the hook, so that what React keeps holds no render. */
+function storeOf(client, stream, initial) {
+  // Each value has a new holder: what an equal one means may have changed.
+  let holder = { value: stream?.latest ?? initial };
+  return {
+    subscribe: (changed) => stream?.subscribe((value) => {
+      holder = { value };
+      changed();
+    }) ?? (() => {}),
+    snapshot: () => holder,
+    onServer: { value: initial },
+  };
+}
+
+/** The key of a stream about a name. */
+const keyOf = (name) => isGiven(name) ? `${typeof name} ${String(name)}` : null;
 
 const useIsStale = () => useLatest("", (client) => client.isStale, false);
 
@@ -126,15 +154,17 @@ function useOptions(options) {
   return language === undefined ? options : { language, ...options };
 }
 
+const NOTHING_ANNOUNCED = {};
+
 export function useTyping(conversation, given = {}) {
   const options = useOptions(given);
   const none = useMemo(() => ({ conversation, typists: [], count: 0 }), [conversation]);
-  const typing = useLatest(conversation, (client) => client.typing(conversation), none);
-  const announced = useRef({ conversation: null, announcer: null, text: "" });
-  if (announced.current.conversation !== conversation) {
-    announced.current = { conversation, announcer: new TypingAnnouncer(options), text: "" };
+  const typing = useLatest(keyOf(conversation), (client) => client.typing(conversation), none);
+  const announced = useRef(NOTHING_ANNOUNCED);
+  if (announced.current === NOTHING_ANNOUNCED || announced.current.conversation !== conversation) {
+    announced.current = { conversation, announcer: new TypingAnnouncer(), text: "" };
   }
-  announced.current.text = announced.current.announcer.announcement(typing) ?? announced.current.text;
+  announced.current.text = announced.current.announcer.announcement(typing, options) ?? announced.current.text;
   return {
     typing, text: typingText(typing, options), label: typingLabel(typing, options), announcement: announced.current.text,
     refusal: typing.refusal,
@@ -145,7 +175,7 @@ export function useTypingInput(conversation) {
   const client = useRollcall();
   const input = useRef(null);
   useEffect(() => {
-    const made = client?.typingInput(conversation) ?? null;
+    const made = client && isGiven(conversation) ? tried(client, () => client.typingInput(conversation)) : null;
     input.current = made;
     return () => {
       made?.disappeared();
@@ -161,14 +191,29 @@ export function useTypingInput(conversation) {
 }
 
 export function usePresence(user, options) {
-  return useLatest(JSON.stringify([user, options]), (client) => presenceView(client, user, options), UNKNOWN);
+  return useLatest(
+    isGiven(user) ? JSON.stringify([user, options]) : null, (client) => presenceView(client, nameOf(user), options), UNKNOWN);
 }
 
-export function usePeople(users, options) {
-  const key = JSON.stringify([[...users], options]);
+/** One of the names that are none is a problem, and the others are shown. */
+function validNames(client, names) { return names.filter((name) => tried(client, () => validName(name)) !== null); }
+
+const validRows = (client, pairs) => pairs.filter(([conversation]) => validNames(client, [conversation]).length > 0)
+  .map(([conversation, people]) => [conversation, validNames(client, people)]);
+
+/** One name, where several could stand too. */
+function nameOf(name) {
+  if (typeof name === "string") return name;
+  throw new RollcallError("invalid_name", `no name: ${name}`);
+}
+
+export function usePeople(given, options) {
+  const client = useRollcall();
+  const names = [...given ?? []].filter(isGiven);
+  const key = JSON.stringify([names, options]);
   const last = useRef(NONE);
   // A user who was shown stays, while the others come.
-  const views = useLatest(key, (client) => presenceView(client, users, options), last.current);
+  const views = useLatest(key, () => presenceView(client, validNames(client, names), options), last.current);
   last.current = views;
   return (user) => views.get(user) ?? UNKNOWN;
 }
@@ -177,7 +222,7 @@ export function useMembers(conversation, given) {
   const options = useOptions(given);
   const client = useRollcall();
   const none = useMemo(() => ({ conversation, people: [], count: 0 }), [conversation]);
-  const members = useLatest(conversation, (client) => client.members(conversation), none);
+  const members = useLatest(keyOf(conversation), (client) => client.members(conversation), none);
   const isStale = useIsStale();
   const presences = isStale ? [] : members.people.map(({ presence }) => presence);
   useAging(presences, options);
@@ -192,20 +237,29 @@ export function useHere(conversation, { enter = true, data = undefined, ...given
   const options = useOptions(given);
   const client = useRollcall();
   const none = useMemo(() => ({ conversation, users: [], count: 0, others: [], otherCount: 0 }), [conversation]);
-  const here = useLatest(conversation, (client) => client.here(conversation), none);
+  const here = useLatest(keyOf(conversation), (client) => client.here(conversation), none);
   const entry = useRef(null);
   useEffect(() => {
-    if (!client || !enter) return undefined;
-    const made = client.enter(conversation, { data });
+    if (!client || !enter || !isGiven(conversation)) return undefined;
+    const made = tried(client, () => client.enter(conversation, { data }));
     entry.current = made;
     return () => {
-      made.close();
+      made?.close();
       entry.current = null;
     };
   }, [client, conversation, enter]);
-  useEffect(() => entry.current?.show(data), [JSON.stringify(data)]);
+  useEffect(() => { tried(client, () => entry.current?.show(data)); }, [shownJSON(data)]);
   const { others, otherCount, refusal } = here;
   return { here, others, otherCount, refusal, text: hereText(here, options), label: hereLabel(here, options) };
+}
+
+/** What data says; data that says nothing in JSON is a problem of the entry. */
+function shownJSON(data) {
+  try {
+    return JSON.stringify(data);
+  } catch {
+    return "";
+  }
 }
 
 function shown(presence, client, options) { return client ? shownPresence(presence, client.now, options) : UNKNOWN; }
@@ -213,9 +267,11 @@ function shown(presence, client, options) { return client ? shownPresence(presen
 export function useConversations(rows, given) {
   const options = useOptions(given);
   const client = useRollcall();
-  const key = JSON.stringify([...rows instanceof Map ? rows : Object.entries(rows)]);
+  const pairs = [...rows instanceof Map ? rows : Object.entries(rows ?? {})].filter(([conversation]) => isGiven(conversation))
+    .map(([conversation, people]) => [conversation, [...people ?? []].filter(isGiven)]);
   const last = useRef(NONE);
-  const states = useLatest(key, (client) => client.conversations(rows), last.current);
+  const states = useLatest(
+    JSON.stringify(pairs), () => client.conversations(new Map(validRows(client, pairs))), last.current);
   last.current = states;
   const isStale = useIsStale();
   useAging(isStale ? [] : [...states.values()].flatMap(({ presences }) => [...presences.values()]), options);
@@ -229,11 +285,14 @@ export function useConversations(rows, given) {
     const known = before.current.get(conversation);
     if (known && isEqual(known.facts, facts)) return [conversation, known];
     const { text, label, refusal } = facts;
-    return [conversation, { facts, row: { text, label, refusal, presence: (user) => people.get(user) ?? UNKNOWN } }];
+    return [conversation, { facts, row: { text, label, refusal, presence: presenceIn(people) } }];
   }));
   before.current = views;
   return (conversation) => views.get(conversation)?.row ?? NO_ROW;
 }
+
+/** Outside of the hook: a row that stays would keep the render that made it, and through its rows all earlier ones. */
+const presenceIn = (people) => (user) => people.get(user) ?? UNKNOWN;
 
 const NO_ROW = { text: "", label: "", refusal: undefined, presence: () => UNKNOWN };
 

@@ -23,33 +23,40 @@ export interface ClientOptions {
   device?: string;
   /**
    * A token for the user, or a function that returns one. The function is called before the first connection and after
-   * `disconnect`, some time before the token expires (if it is a JWT with an expiry), and when a worker has refused the token.
-   * If it throws, returns nothing (`undefined`, `null` or `""`: there is no token yet) or one that has expired, or does not
-   * answer within `connectTimeout`, the client calls it again after ever longer pauses, up to 15 s. An error may have a
-   * `retryAfter`: how many milliseconds the token server asks to be left alone, five minutes at most. Only
-   * `new RollcallError("bad_token", "signed out")` ends the attempts.
+   * `disconnect`, some time before the token expires (if it is a JWT with an expiry), and when a worker has refused the token:
+   * `request` says why. One call serves all who wait, and its answer counts whenever it comes. It is called again beside it if it
+   * has not answered after a minute, or after 10 s if the network changes or the user returns; at most two calls wait.
+   *
+   * If it throws, or returns nothing (`undefined`, `null` or `""`: there is no token yet), the client calls it again after ever
+   * longer pauses, up to 15 s. An error may have a `retryAfter`: how many milliseconds the token server asks to be left alone, five
+   * minutes at most. If the callback reached nobody (`fetch` or Firebase says so, or the error is a `RollcallError` `unreachable`),
+   * it is called again as soon as a connection would be tried. `new RollcallError("bad_token", "signed out")` ends the session and
+   * the attempts, also while connected, until `connect`.
+   *
+   * A token of another user than the last session's leads to `failed` with `another_user`, and everything shown is empty. Call
+   * `disconnect` before another user signs in.
    */
-  token: string | (() => string | null | undefined | Promise<string | null | undefined>);
+  token: string | ((request: TokenRequest) => string | null | undefined | Promise<string | null | undefined>);
   /** When the user counts as typing. */
   typing?: TypingSettings;
   /**
    * Returns the app's name for a user, or null if the app has none. Then, and until the answer arrives, the name from
    * the conversation's member list or the user's sign-in is shown; without either, the first "is typing" waits for the answer,
-   * 100 ms at most. Called once for each user who is shown; the answer is shown whenever it comes. What it throws is reported with `reportError` (in Node.js: `console.error`), and counts as none. See
-   * `namesChanged`.
+   * 100 ms at most. Called once for each user who is shown; the answer is shown whenever it comes. What it
+   * throws is reported with `reportError` (in Node.js: `console.error`), and counts as none until it is called again: after 2 s,
+   * and after ever longer pauses of up to a minute, while the user is shown. See `namesChanged`.
    */
   names?: (user: string) => string | null | undefined | Promise<string | null | undefined>;
   /** The time without reported input until the device is idle (default: 5 minutes); null for never. */
   idleAfter?: number | null;
   /**
-   * The upper limit of the pauses before an address is tried again that did not answer (default: 1500). That of the first
-   * is 250; each further failure doubles it. Pauses grow to 15 s instead after an hour without an answer; after 30 s of
-   * answers of a balancer that reaches no worker (502 to 504); after the token callback has failed; and where a worker refuses
-   * the handshake or has no room. A time that the worker names counts before all.
+   * The upper limit of the pauses between attempts (default: 30 s). A pause is random, from none to a tenth of the outage so far,
+   * or to 1.5 s if that is more (the worker's `edge.reconnect`). Pauses grow to 15 s instead after the token callback has failed, and
+   * where a worker refuses the handshake or has no room. A time that the worker names counts before all.
    */
   longestPause?: number;
   /**
-   * The time limit for the callbacks and for each connection attempt (default: 10 s). Doubles each time that it has passed,
+   * The time limit for each connection attempt (default: 10 s). Doubles each time that it has passed,
    * up to 40 s, until a worker welcomes the client. While another address is left to try, an attempt takes 2 s at most, and
    * twice that each time that all addresses have failed.
    */
@@ -65,6 +72,17 @@ export interface ClientOptions {
   language?: string | readonly string[];
   /** Replaces the platform's WebSocket. For an app's tests there is `FakeWorker` in `rollcall/testing`. */
   WebSocket?: new (url: string) => WebSocket;
+}
+
+/** Why the token callback is called. */
+export interface TokenRequest {
+  /**
+   * `first`: for a session of its own. `renewal`: the present token expires soon, or has. `refused`: a worker did not take the last
+   * token, so another is needed (Firebase: `getIdToken(true)`).
+   */
+  reason: "first" | "renewal" | "refused";
+  /** Why a worker refused it. */
+  code?: RollcallErrorCode;
 }
 
 /** Durations in milliseconds. They are validated together, since each limits the others. */
@@ -187,14 +205,16 @@ export class RollcallClient {
   /** Reports that the network is back or has changed. The browser's own events for this are handled already. */
   networkChanged(): void;
   /**
-   * Reports phases and input from the page's events, until the returned function is called. Hiding the page ends the user's
-   * typing at once. On a device without a mouse (`hover: none`) a hidden page is in the background, and after `restAfter`
-   * (default: 30 s; null for never) it disconnects, until it is shown again. Elsewhere it is idle after `idleAfterHidden`
-   * (default: a minute), so that switching tabs says nothing; a page that was never visible is idle at once.
+   * Reports phases and input from the page's events, until the returned function is called: keys, pointers, wheel, touch, clicks
+   * and edits, also in frames of the page's origin. Focus, scrolling and a frame of another origin that has the focus count for
+   * at most 30 minutes after the last of these. Hiding the page ends the user's typing at once. On a phone or tablet, which
+   * suspends a hidden page, such a page is in the background, and after `restAfter` (default: 30 s; null for never) it disconnects,
+   * until it is shown again. Elsewhere it is idle after `idleAfterHidden` (default: a minute), so that switching tabs says
+   * nothing; a page that was never visible is idle at once. `hiddenIs` decides between the two.
    *
    * @throws {Error} where there is no page
    */
-  followPage(options?: { idleAfterHidden?: number; restAfter?: number | null }): Ending;
+  followPage(options?: { idleAfterHidden?: number; restAfter?: number | null; hiddenIs?: "idle" | "background" }): Ending;
 
   addEventListener<Type extends keyof ClientEvents>(
     type: Type, listener: (event: ClientEvents[Type]) => void, options?: boolean | { once?: boolean; signal?: AbortSignal },
@@ -476,6 +496,8 @@ export type RollcallErrorCode =
   | "too_many_sessions"
   /** An operator ended the session (4106). */
   | "sent_away"
+  /** The token is another user's than the last session's (4107). Call `disconnect` before another user signs in. */
+  | "another_user"
   /** The worker ended the session for another reason that a reconnect does not fix. */
   | "refused"
   /** The user is not a member of the conversation. */
@@ -484,7 +506,7 @@ export type RollcallErrorCode =
   | "limit"
   /** The worker rejected one message. */
   | "bad_request"
-  /** The token callback threw an error, or did not answer in time. */
+  /** The token callback threw an error, or returned no token. */
   | "token_unavailable"
   /** No worker answered. */
   | "unreachable"
@@ -513,8 +535,8 @@ export class InvalidTypingSettings extends RangeError {
 
 export interface InLanguage {
   /**
-   * A BCP 47 tag, or several in order of preference. By default the page's (`<html lang>`), then `navigator.languages`; English
-   * if none is available.
+   * A BCP 47 tag, or several in order of preference. By default the page's (`<html lang>`), or `navigator.languages` if the page
+   * says none; English if none is available.
    */
   language?: string | readonly string[];
 }
@@ -552,11 +574,17 @@ export function hereText(here: Here, options?: HereTextOptions): string;
 /** The same text for a screen reader: without invisible characters. */
 export function hereLabel(here: Here, options?: HereTextOptions): string;
 
-/** Decides when a screen reader should announce who is typing: when the label changes. */
+/**
+ * Decides when a screen reader should announce who is typing: when the label changes, but what it announced not again within 5 s.
+ */
 export class TypingAnnouncer {
   constructor(options?: TypingTextOptions);
-  /** The label, or null if it has not changed. Empty if no user is typing any more. */
-  announcement(typing: Typing): string | null;
+  /**
+   * The label, or null if there is nothing new to announce. Empty if no user is typing any more.
+   *
+   * @param options instead of the announcer's
+   */
+  announcement(typing: Typing, options?: TypingTextOptions): string | null;
 }
 
 /** Says when a user was last seen. Empty for a user who is unknown or was never seen. Pass the client's `now`. */

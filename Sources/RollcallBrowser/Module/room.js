@@ -78,8 +78,8 @@ class Room {
     this.#showTyping(inPlace, Math.max(count, inPlace.length), end);
   }
 
-  /** The client is closed: what is shown ends empty. */
-  close() {
+  /** What is shown becomes empty. */
+  emptied() {
     if (this.typing.latest) this.#showTyping([], 0, null);
     if (this.members.latest) this.members.update({ conversation: this.name, people: [], count: 0 });
     this.endMembers();
@@ -323,8 +323,10 @@ export class Rooms {
     for (const room of changed) room.showMembers();
   }
 
+  emptied() { for (const room of this) room.emptied(); }
+
   close() {
-    for (const room of this) room.close();
+    this.emptied();
     this.#rooms.clear();
   }
 }

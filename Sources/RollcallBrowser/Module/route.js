@@ -1,9 +1,9 @@
 // Where and when to connect next, or whether to give up: the app's URLs, where a worker sent this device, and pauses.
 
 import {
-  because, BUSY, clamp, closeCodeError, FINAL, GOODBYE_CLOSE_CODES, HOUR, MINUTE, RollcallError, SECOND, TOKEN_EXPIRED,
-  TOKEN_REASONS,
+  because, BUSY, clamp, closeCodeError, FINAL, GOODBYE_CLOSE_CODES, MINUTE, RollcallError, SECOND, TOKEN_EXPIRED, TOKEN_REASONS,
 } from "./messages.js";
+import { isSignedOut, isUnreachable } from "./token.js";
 
 /** Exponential backoff with jitter, so that the clients of a worker that stopped do not all return together. */
 export class Backoff {
@@ -66,13 +66,13 @@ export function answerOf({ status, headers }) {
 }
 
 /**
- * What an answer means. `full`: a worker asks for fewer attempts. `refusal`: somebody has to correct something. `gateway`:
- * what stands before the workers reaches none. Everything else says nothing of them: `silence`.
+ * What an answer means. `full`: a worker asks for fewer attempts. `refusal`: somebody has to correct something. Everything
+ * else says nothing of the workers: `silence`.
  */
 function meaning(answer) {
-  if (answer?.isOurs) return answer.status === 429 || answer.status === 503 ? "full" : "refusal";
-  if (answer?.status === 429) return "refusal";
-  return [502, 503, 504].includes(answer?.status) ? "gateway" : "silence";
+  const asksForLess = answer?.status === 429 || answer?.status === 503;
+  if (answer?.isOurs) return asksForLess ? "full" : "refusal";
+  return answer?.status === 429 ? "refusal" : "silence";
 }
 
 /** Why no WebSocket opened, for people. */
@@ -84,7 +84,7 @@ function explanation(answer) {
   switch (status) {
     case 403: return `pages of ${page} may not connect: add it to the worker's edge.origins`;
     case 404: return "no worker answers at this path; a worker's is /v1/connect";
-    case 426: return "a worker answers, but no WebSocket opens: does a proxy pass Host and Upgrade on, and do the worker's "
+    case 204: return "a worker answers, but no WebSocket opens: does a proxy pass Host and Upgrade on, and do the worker's "
       + `edge.origins allow ${page}?`;
     case 503: return "the worker has no room";
     default: return `the worker answered ${status}`;
@@ -93,9 +93,6 @@ function explanation(answer) {
 
 /** The host of an address, without the brackets of IPv6. */
 function hostOf({ hostname }) { return hostname.replace(/^\[(.*)\]$/, "$1"); }
-
-/** Whether it is this machine, which is reached without a network. */
-function isLoopback(address) { return /^(localhost|127\.[\d.]+|::1)$/.test(hostOf(address)); }
 
 /**
  * Browsers that delay WebSockets after failures, by themselves: Firefox longer each time, up to a minute; Chromium up to 5 s,
@@ -108,21 +105,23 @@ const DELAYING = [
 const delaying = () => DELAYING.find(({ name }) => name.test(globalThis.navigator?.userAgent));
 
 /**
- * Each event returns `{ after, freshToken, error }` for a retry after so many milliseconds, with `isRefusal` if a worker
- * refused the session; or only `{ error }` to give up.
+ * Each event returns `{ after, freshToken, error }` for a retry after so many milliseconds, with `isAsked` if a worker asked for
+ * that pause, and `isRefusal` if it refused the session; or only `{ error }` to give up.
  */
 export class Route {
-  static FIRST_PAUSE = 250;
+  /**
+   * A pause is random, from none to a tenth of the outage so far: at least to the floor that the worker's welcome names, between
+   * these two, and at most to the app's `longestPause`. So those who lost a worker together spread more the longer it is away.
+   */
+  static FLOORS = [250, 30 * SECOND];
+  static FLOOR = 1_500;
+  static PART = 0.1;
   /** How long a connection must have lasted for its end to count as a first failure. */
   static STEADY = 5 * SECOND;
   /** How long an attempt may take while there is another address to try. This doubles with each round of all. */
   static SHORT_TIMEOUT = 2 * SECOND;
   /** The time limit of an attempt doubles up to this: a network may be slow. */
   static LONGEST_ATTEMPT = 40 * SECOND;
-  /** For how long pauses stay short while nothing answers, or a balancer that it reaches no worker. Then they grow to 15 s. */
-  static PATIENCE = { silence: HOUR, gateway: 30 * SECOND };
-  /** The pause while the platform says that there is no network. */
-  static OFFLINE = 30 * SECOND;
   /** The pauses after a worker has refused the session; the last repeats. More by up to a quarter, at random. */
   static REFUSED = [MINUTE, 2 * MINUTE, 4 * MINUTE, 5 * MINUTE];
   static TOO_MANY_SESSIONS = 15 * SECOND;
@@ -135,8 +134,12 @@ export class Route {
   #failures = 0;
   /** How many attempts have run into the app's time limit since the last welcome. */
   #timeouts = 0;
-  /** When the first attempt failed since the last welcome. */
-  #failingSince = null;
+  /** Whether an attempt has failed since the last welcome. */
+  #isFailing = false;
+  /** When the last connection ended that had lasted, or what has begun a new count since. */
+  #outageSince = null;
+  #floor = Route.FLOOR;
+  #longestPause;
   /** What last answered at an address instead of a WebSocket: `{ href, answer }`. */
   #answered = null;
   /** When to ask next why no WebSocket opens, and the pauses while that says nothing: a page's policy may report each try. */
@@ -152,9 +155,8 @@ export class Route {
   #redirect = null;
   /** Whether a worker may send this device, with its token, to a host. */
   #allows;
-  #backoff;
   /** Where short pauses would do harm: a token callback that fails, a worker without room, what somebody has to correct. */
-  #considerate = Backoff.considerate(Route.FIRST_PAUSE);
+  #considerate = Backoff.considerate(250);
   /** What the worker sent before it closed the connection. */
   #goodbye = null;
   /** How often workers have refused the session since a connection lasted. */
@@ -175,7 +177,7 @@ export class Route {
     this.#allows = (host) => allowed.some((each) => each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each);
     this.#addresses = addresses.map((address) => [Math.random(), address])
       .sort(([one], [other]) => one - other).map(([, address]) => address);
-    this.#backoff = new Backoff(Route.FIRST_PAUSE, longestPause);
+    this.#longestPause = longestPause;
   }
 
   get address() { return this.#redirect ?? this.#addresses[this.#index]; }
@@ -222,19 +224,31 @@ export class Route {
   opening() { this.#goodbye = null; }
   goodbyeReceived(goodbye) { this.#goodbye = goodbye; }
 
-  welcomed() {
-    this.#isRefreshed = false;
-    this.#failingSince = this.#answered = null;
+  /** The count of the outage begins anew. */
+  outageBegan(now) { this.#outageSince = now; }
+
+  /** Returns the pause in an outage that has lasted so long. */
+  pause(outage) {
+    return Math.random() * Math.min(this.#longestPause, Math.max(this.#floor, outage * Route.PART));
+  }
+
+  #nextPause(now) { return this.pause(now - (this.#outageSince ??= now)); }
+
+  welcomed({ reconnect }) {
+    this.#floor = clamp(reconnect, ...Route.FLOORS);
+    this.#isRefreshed = this.#isFailing = false;
+    this.#answered = null;
     this.#askAt = -Infinity;
     this.#asks.failures = this.#tokenRefusals.failures = 0;
     this.#failures = this.#timeouts = 0;
   }
 
   /** The token callback threw, gave nothing or did not answer. Only `bad_token` ends that: the user is signed out. */
-  tokenFailed(cause) {
-    if (cause instanceof RollcallError && cause.code === "bad_token") return { error: cause };
+  tokenFailed(cause, now) {
+    if (isSignedOut(cause)) return { error: cause };
     const error = new RollcallError("token_unavailable", "the app gave no token", { cause });
-    return { after: this.#considerate.tokenFailed(cause), freshToken: true, error };
+    const after = isUnreachable(cause) ? this.#nextPause(now) : this.#considerate.tokenFailed(cause);
+    return { after, freshToken: true, error };
   }
 
   /**
@@ -244,28 +258,26 @@ export class Route {
   connectFailed(now) {
     const failed = this.address;
     const answer = this.answer(failed);
-    this.#failingSince ??= now;
+    this.#isFailing = true;
     if (this.#redirect !== null) {
       this.#redirect = null;
       return { after: 0, error: new RollcallError("unreachable", explanation(answer)) };
     }
     this.#advance();
     this.#failures += 1;
-    return this.#failures % this.#addresses.length === 0 ? this.#pause(failed, answer, now)
+    return this.#failures % this.#addresses.length === 0 ? this.#pause(answer, now)
       : { after: 0, error: new RollcallError("unreachable", explanation(answer)) };
   }
 
-  #pause(address, answer, now) {
+  #pause(answer, now) {
+    const error = new RollcallError("unreachable", explanation(answer));
     const kind = meaning(answer);
-    const isShort = now - this.#failingSince < (Route.PATIENCE[kind] ?? 0);
-    const isOffline = globalThis.navigator?.onLine === false && !isLoopback(address);
-    const asked = kind === "full" ? answer.retryAfter : undefined;
-    return {
-      error: new RollcallError("unreachable", explanation(answer)),
-      after: isOffline ? Route.OFFLINE
-        : asked !== undefined ? Math.min(asked * (1 + Math.random() / 2), Backoff.LONGEST_WAIT)
-        : (isShort ? this.#backoff : this.#considerate).failed(),
-    };
+    if (kind === "full" && answer.retryAfter !== undefined) {
+      return { error, after: Math.min(answer.retryAfter * (1 + Math.random() / 2), Backoff.LONGEST_WAIT), isAsked: true };
+    }
+    // Whatever stands before the workers may ask for less, too, but it does not know of them.
+    const asked = answer?.isOurs ? 0 : Math.min(answer?.retryAfter ?? 0, Route.FLOORS[1]);
+    return { error, after: Math.max(asked, kind === "silence" ? this.#nextPause(now) : this.#considerate.failed()) };
   }
 
   /** What last answered a plain request at an address. */
@@ -277,13 +289,13 @@ export class Route {
    */
   answered(address, answer, now) {
     if (answer?.isOurs) this.#readable.add(address.href);
-    if (this.#failingSince === null) return null;
+    if (!this.#isFailing) return null;
     const before = this.answer(address);
     this.#answered = { href: address.href, answer };
     if (meaning(answer) === "silence") this.#askAt = now + this.#asks.failed();
     if (meaning(before) === meaning(answer) && before?.status === answer?.status) return null;
-    const next = this.#pause(address, answer, now);
-    this.#isInvited = answer?.isOurs === true && answer.status === 426;
+    const next = this.#pause(answer, now);
+    this.#isInvited = answer?.isOurs === true && answer.status === 204;
     return this.#isInvited ? { ...next, after: 0 } : next;
   }
 
@@ -292,22 +304,26 @@ export class Route {
    * @param {number} duration how long the connection had lasted since its welcome
    * @param {string} reason what the worker says of it; may be empty
    */
-  connectionEnded(code, duration, reason) {
+  connectionEnded(code, duration, reason, now) {
     const goodbye = this.#goodbye;
     this.#goodbye = null;
-    if (duration >= Route.STEADY) this.#refusals = this.#backoff.failures = this.#considerate.failures = 0;
+    if (duration >= Route.STEADY) {
+      this.#refusals = this.#considerate.failures = 0;
+      this.outageBegan(now);
+    }
     if (code >= 4100 && code <= 4199) return this.#refused(closeCodeError(code, reason));
     if (goodbye && !goodbye.reconnect) {
       return this.#refused(closeCodeError(GOODBYE_CLOSE_CODES.get(goodbye.reason) ?? code));
     }
     if (code === BUSY && TOKEN_REASONS.has(goodbye?.reason)) return this.#tokenRefused(goodbye, reason);
     this.#leave(goodbye?.to);
-    const pause = (code === BUSY ? this.#considerate : this.#backoff).failed();
     const error = code === null
       ? new RollcallError("connection_lost", "the connection was lost")
-      : new RollcallError(
-        "asked", because("the worker closed the connection", reason || goodbye?.reason), { closeCode: code });
-    return { after: Number.isFinite(goodbye?.after) ? clamp(goodbye.after, 0, Backoff.LONGEST_WAIT) : pause, error };
+      // Without a word of a worker, a proxy or the browser may have closed it.
+      : new RollcallError("asked", reason || goodbye
+        ? because("the worker closed the connection", reason || goodbye?.reason) : "the connection was closed", { closeCode: code });
+    if (Number.isFinite(goodbye?.after)) return { after: clamp(goodbye.after, 0, Backoff.LONGEST_WAIT), isAsked: true, error };
+    return { after: code === BUSY ? this.#considerate.failed() : this.#nextPause(now), error };
   }
 
   /**
@@ -320,7 +336,7 @@ export class Route {
     const asked = Number.isFinite(after) ? clamp(after, 0, Backoff.LONGEST_WAIT) : 0;
     const error = new RollcallError(
       "bad_token", because("the worker does not take the token", sentence || reason), { closeCode: BUSY });
-    return { after: Math.max(asked, pause), freshToken: this.#tokenRefusals.failures % 2 === 0, error };
+    return { after: Math.max(asked, pause), isAsked: true, freshToken: this.#tokenRefusals.failures % 2 === 0, error };
   }
 
   /**
@@ -334,7 +350,7 @@ export class Route {
       // A second one in a row means that the app has no other token yet.
       const after = this.#isRefreshed ? this.#considerate.failed() : 0;
       this.#isRefreshed = true;
-      return { after, freshToken: true, error };
+      return { after, isAsked: true, freshToken: true, error };
     }
     const pause = error.code === "too_many_sessions" ? Route.TOO_MANY_SESSIONS
       : Route.REFUSED[Math.min(this.#refusals, Route.REFUSED.length - 1)];

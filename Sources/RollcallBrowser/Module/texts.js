@@ -1,6 +1,6 @@
 // What an app writes: who is typing, last seen, online, and how many of a group are, in any of the languages.
 
-import { DAY, HOUR, isObject, knownKind, MINUTE, utf8Length } from "./messages.js";
+import { DAY, HOUR, isObject, knownKind, MINUTE, SECOND, steadyNow, utf8Length } from "./messages.js";
 import { isEqual, Updates } from "./updates.js";
 import words from "./words.js";
 
@@ -15,10 +15,10 @@ const languagesByTag = new Map();
 for (const language of words) languagesByTag.set(language.id, /** @type {any} */ (language));
 const pluralRules = new Map();
 
-/** The page's language, and those of its reader. */
+/** The page's language, so that a page is in one language; those of its reader if it says none. */
 function usualLanguages() {
   const { document, navigator } = globalThis;
-  return [document?.documentElement?.lang, ...navigator?.languages ?? [navigator?.language]];
+  return document?.documentElement?.lang || (navigator?.languages ?? [navigator?.language]);
 }
 
 /**
@@ -35,7 +35,9 @@ function wordsOf(language = usualLanguages()) {
 }
 
 /** Returns the available tag for the same language and script: `zh-Hant` for `zh-TW`, `de` for `de-AT`. */
-function bestTag(tag) {
+function bestTag(given) {
+  // As systems write it: EN_us.
+  const tag = given.replaceAll("_", "-");
   try {
     const { language, script } = globalThis.Intl?.Locale ? new Intl.Locale(tag).maximize() : guessed(tag);
     return [`${language}-${script}`, language].find((each) => languagesByTag.has(each));
@@ -174,15 +176,23 @@ export function typingLabel(typing, options = {}) {
 }
 
 export class TypingAnnouncer {
+  /** For how long the same people are not announced again. */
+  static #PAUSE = 5 * SECOND;
+
   #options;
-  #announced = "";
+  #latest = "";
+  /** When each label was announced last. */
+  #announced = new Map();
 
   constructor(options = {}) { this.#options = options; }
 
-  announcement(typing) {
-    const label = typingLabel(typing, this.#options);
-    if (label === this.#announced) return null;
-    this.#announced = label;
+  announcement(typing, options = this.#options) {
+    const [label, now] = [typingLabel(typing, options), steadyNow()];
+    if (label === this.#latest) return null;
+    this.#latest = label;
+    for (const [known, at] of this.#announced) if (now >= at + TypingAnnouncer.#PAUSE) this.#announced.delete(known);
+    if (this.#announced.has(label)) return null;
+    if (label !== "") this.#announced.set(label, now);
     return label;
   }
 }

@@ -96,6 +96,8 @@ export class TypingInput {
 
   #engine;
   #field;
+  /** Listens to the app's signal while the field is shown: `{ signal, end, forget }`, which does not hold this input. */
+  #life;
 
   /** @internal */
   constructor(conversation, engine, settings, signal) {
@@ -103,16 +105,17 @@ export class TypingInput {
     this.#engine = engine;
     const field = new TypingField(conversation, settings);
     this.#field = field;
+    const life = { signal, forget: null, end() {
+      life.forget?.();
+      life.forget = null;
+      engine.fieldDisappeared(field);
+    } };
+    this.#life = life;
     if (signal?.aborted) return;
     this.appeared();
-    const disappear = () => engine.fieldDisappeared(field);
-    const forget = onAbort(signal, disappear);
     if (!globalThis.FinalizationRegistry) return;
     TypingInput.#dropped ??= new FinalizationRegistry((end) => end());
-    TypingInput.#dropped.register(this, () => {
-      forget();
-      disappear();
-    });
+    TypingInput.#dropped.register(this, life.end);
   }
 
   get [Symbol.toStringTag]() { return "TypingInput"; }
@@ -134,9 +137,12 @@ export class TypingInput {
 
   sendConfirmed({ within = 2 * SECOND } = {}) { return this.#engine.fieldEndedConfirmed(this.#field, within); }
 
-  appeared() { this.#engine.fieldAppeared(this.#field); }
+  appeared() {
+    if (!this.#engine.isClosed) this.#life.forget ??= onAbort(this.#life.signal, this.#life.end);
+    this.#engine.fieldAppeared(this.#field);
+  }
 
-  disappeared() { this.#engine.fieldDisappeared(this.#field); }
+  disappeared() { this.#life.end(); }
 
   [DISPOSE]() { this.disappeared(); }
 }

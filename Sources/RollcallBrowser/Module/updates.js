@@ -17,13 +17,15 @@ export const DISPOSE = Symbol.dispose ?? /** @type {any} */ (Symbol("dispose"));
 export function ending(end) { return /** @type {any} */ (Object.assign(() => end(), { [DISPOSE]: () => end() })); }
 
 /**
- * Adds listeners for events: functions by type. Returns a function that removes them.
+ * Adds listeners for events: functions by type. They come before those of the page, which may stop an event. Returns a function
+ * that removes them.
  *
  * @param {object} handlers
  */
 export function listening(target, handlers) {
-  for (const [type, handle] of Object.entries(handlers)) target.addEventListener(type, handle, { passive: true });
-  return () => { for (const [type, handle] of Object.entries(handlers)) target.removeEventListener(type, handle); };
+  const options = { passive: true, capture: true };
+  for (const [type, handle] of Object.entries(handlers)) target.addEventListener(type, handle, options);
+  return () => { for (const [type, handle] of Object.entries(handlers)) target.removeEventListener(type, handle, options); };
 }
 
 /** Calls `end` when the signal is aborted. Returns a function that stops the listening. */
@@ -139,6 +141,7 @@ export function isEqual(left, right) {
     return left.code === right.code && left.message === right.message && left.closeCode === right.closeCode;
   }
   if (left instanceof Map && right instanceof Map) return isEqual([...left], [...right]);
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
   const keys = Object.keys(left);
   return keys.length === Object.keys(right).length && keys.every((key) => isEqual(left[key], right[key]));
 }

@@ -11,7 +11,8 @@ final class Connection: @unchecked Sendable {
         case greeting(any Wire)
         /// `Liveness` is `nil` for a wire whose end is always reported, so that silence means nothing.
         case connected(any Wire, Liveness?, since: ContinuousClock.Instant)
-        case waiting
+        /// A worker may have asked for the pause.
+        case waiting(isAsked: Bool)
         /// Waits longer, since a worker refused the session.
         case refused
         case failed
@@ -20,7 +21,7 @@ final class Connection: @unchecked Sendable {
 
     /// How old an attempt must be to begin again when the network changes, which it does once.
     private static let oldAttempt = Duration.seconds(2)
-    /// How often at most a return to the foreground tries again after a refusal.
+    /// How often at most the user's return ends a pause that a worker asked for.
     private static let returnPause = Duration.seconds(10)
     /// The pauses after a refresh of the token failed, while the present one is still valid.
     private static let newRefreshPauses = Backoff.considerate(first: .seconds(5))
@@ -31,7 +32,7 @@ final class Connection: @unchecked Sendable {
     private let device: DeviceID?
     /// Of this client alone, so that two never end each other, and never stored. Used unless the app or the token names one.
     private let drawnDevice: DeviceID
-    private let tokens: TokenSource
+    private var tokens: TokenCalls!
     /// `nil` if the client connects nowhere, for the reason in `route`.
     private let dial: Dial?
     /// Or why the client connects nowhere.
@@ -41,14 +42,20 @@ final class Connection: @unchecked Sendable {
     private var stageEnd: ContinuousClock.Instant?
     private var refreshTime: ContinuousClock.Instant?
     private var refreshPauses = Connection.newRefreshPauses
+    /// Whether the app is asked for a fresh token, and since when that fails because it reaches nobody.
+    private var isRefreshing = false
+    private var unreachableSince: ContinuousClock.Instant?
     private var attemptBegan: ContinuousClock.Instant
     private var isRestarted = false
     private var token: String?
+    /// The token of the present hello.
+    private var greeted: String?
+    /// What the app is told when it is asked for the next token.
+    private var request = TokenRequest.first
+    /// The user of the last session, until the app ends it: no token of another user may follow it.
+    private var user: UserID?
     /// The code of the refusal that was reported last. Until something else is, attempts begin without a report.
     private var refusal: RollcallError.Code?
-    /// The current call of the token callback, and its number: an answer to an earlier one is ignored.
-    private var asking: TokenSource.Question?
-    private var question = 0
     /// When something last arrived.
     private(set) var lastHeard: ContinuousClock.Instant
     /// When each unanswered ping was sent.
@@ -63,10 +70,10 @@ final class Connection: @unchecked Sendable {
         drawnDevice = (try? DeviceID("app-" + String(random.next(), radix: 36))) ?? "app"
         route = way.map(\.0)
         dial = try? way.get().1
-        tokens = token
         options = engine.options
         attemptBegan = engine.now
         lastHeard = engine.now
+        tokens = TokenCalls(token, in: engine.environment) { [unowned self] in tokenCame($0) }
     }
 
     private var now: ContinuousClock.Instant { engine.now }
@@ -99,22 +106,41 @@ final class Connection: @unchecked Sendable {
         if case .connected(_, let liveness?, _) = stage { liveness.isAwaiting } else { false }
     }
 
-    /// Whether a call of the token callback has not returned, even if its time limit has passed.
-    private(set) var isAwaitingToken = false
+    /// Whether a call of the token callback has not returned.
+    var isAwaitingToken: Bool { tokens.isAsking }
     var deadline: ContinuousClock.Instant? { earliest(stageEnd, refreshTime) }
 
     func connect() {
         switch stage {
-        case .idle, .failed, .refused, .waiting:
+        case .idle, .failed:
             refusal = nil
+            change { $0.outageBegan(at: now) }
             begin()
-        case .authenticating, .opening, .greeting, .connected, .closed: break
+        case .refused, .waiting:
+            refusal = nil
+            returned()
+        case .authenticating: hurry()
+        case .opening, .greeting, .connected, .closed: break
         }
     }
 
-    /// Handles that the user is back. A worker that refused the session may be able to take it now.
+    /// Handles that the user is back, who waits for no pause but one that a worker asked for, and for that not long.
     func returned() {
-        if case .refused = stage, now >= attemptBegan + Self.returnPause { begin() }
+        switch stage {
+        case .refused, .waiting(isAsked: true):
+            let soonest = max(now, attemptBegan + Self.returnPause)
+            stageEnd = min(stageEnd ?? soonest, soonest)
+            if soonest <= now { begin() } else { engine.changed() }
+        default: hurry()
+        }
+    }
+
+    /// Handles a reason to try now: a network, or somebody who waits.
+    private func hurry() {
+        if tokens.isAsking { askForToken(patience: TokenCalls.shortPatience) }
+        guard case .waiting(isAsked: false) = stage else { return }
+        change { $0.outageBegan(at: now) }
+        begin()
     }
 
     /// Sends messages in one write.
@@ -127,9 +153,8 @@ final class Connection: @unchecked Sendable {
     /// Handles a reason to doubt the connection, or to reconnect at once. An attempt over a path that may be dead begins
     /// again, once: an app may report changes in a loop.
     func networkChanged() {
+        hurry()
         switch stage {
-        case .waiting, .authenticating:
-            begin()
         case .connected:
             judge { $0.doubted(at: now) }
         case .opening, .greeting:
@@ -137,7 +162,7 @@ final class Connection: @unchecked Sendable {
             end()
             isRestarted = true
             begin()
-        case .idle, .refused, .failed, .closed:
+        case .idle, .authenticating, .waiting, .refused, .failed, .closed:
             break
         }
     }
@@ -159,34 +184,32 @@ final class Connection: @unchecked Sendable {
     }
 
     /// Ends the connection, after a goodbye if it is open, until ``connect()``. Then calls `done`.
-    func disconnect(_ done: @escaping () -> Void) {
+    ///
+    /// - Parameter forgets: whether the next connection may be another user's.
+    func disconnect(forgets: Bool, _ done: @escaping () -> Void) {
+        if forgets { user = nil }
         leave(for: .idle, .idle, done)
     }
 
     private func leave(for stage: Stage, _ state: ConnectionState, _ done: @escaping () -> Void) {
         send([ClientRequest(.goodbye)])
         let (wire, wasOpen) = (self.wire, isOpen)
-        // The next connection may be another user's.
-        (self.stage, stageEnd, refreshTime, token) = (stage, nil, nil, nil)
-        withdrawQuestion()
+        (self.stage, stageEnd, refreshTime) = (stage, nil, nil)
+        (token, request, isRefreshing) = (nil, .first, false)
+        tokens.forget()
         if wasOpen { engine.connectionLost() }
         become(stage, state)
         wire.map { $0.close(done) } ?? done()
     }
 
     func deadlinePassed(at now: ContinuousClock.Instant) {
-        if let refreshTime, now >= refreshTime {
-            if asking == nil { refreshToken() } else { refreshed(.failure(NoAnswer())) }
-        }
+        if let refreshTime, now >= refreshTime { refreshToken() }
         guard let stageEnd, now >= stageEnd else { return }
         switch stage {
         case .waiting, .refused:
             begin()
         case .authenticating:
-            change { $0.timedOut(atMost: options.connectTimeout) }
-            withdrawQuestion()
-            isAwaitingToken = true
-            tokenCame(.failure(NoAnswer()))
+            askForToken()
         case .opening, .greeting:
             change { $0.timedOut(atMost: options.connectTimeout) }
             ended(.notReached(NoAnswer()))
@@ -213,8 +236,7 @@ final class Connection: @unchecked Sendable {
     private func end() {
         let wasOpen = isOpen
         wire?.abort()
-        (stage, stageEnd, refreshTime) = (.waiting, nil, nil)
-        withdrawQuestion()
+        (stage, stageEnd, refreshTime, isRefreshing) = (.waiting(isAsked: false), nil, nil, false)
         if wasOpen { engine.connectionLost() }
     }
 
@@ -235,36 +257,43 @@ final class Connection: @unchecked Sendable {
     struct NoAnswer: Error, CustomStringConvertible {
         var description: String { "no answer in time" }
     }
-
-    /// The app returned an empty token: it has none yet.
-    private struct NoToken: Error, CustomStringConvertible {
-        var description: String { "the token callback returned an empty string" }
-    }
 }
 
 // Connection attempts.
 extension Connection {
     private func begin() {
         if case .failure(let mistake) = route { return become(.failed, .failed(mistake)) }
-        withdrawQuestion()
         if let token, let now = engine.serverTime, TokenLife(of: token).map({ $0.expires <= now }) ?? false {
-            self.token = nil
+            (self.token, request) = (nil, .renewal)
         }
         guard token == nil else { return open() }
-        stageEnd = now + tokenTimeLimit
         become(.authenticating, .connecting)
-        askForToken { [self] in tokenCame($0) }
+        askForToken()
     }
 
+    private func askForToken(patience: Duration = TokenCalls.patience) {
+        tokens.ask(request, patience: patience)
+        if case .authenticating = stage { stageEnd = tokens.deadline }
+        if isRefreshing { refreshTime = tokens.deadline }
+        engine.changed()
+    }
+
+    /// Handles an answer of the app, perhaps later than it was asked for: a token is used, unless a newer one is.
     private func tokenCame(_ result: Result<String, any Error>) {
-        switch result {
-        case .success(let text) where !text.isEmpty:
+        switch (stage, result) {
+        case (.connected, .success(let fresh)): refreshed(fresh)
+        case (.connected, .failure(let error)) where error.isSignedOut:
+            send([ClientRequest(.goodbye)])
+            end()
+            decide { $0.tokenFailed(error, at: now, using: &random) }
+        case (.connected, .failure(let error)): if isRefreshing { refreshFailed(error) }
+        case (.authenticating, .success(let text)):
             token = text
             open()
-        case .success:
-            decide { $0.tokenFailed(NoToken(), using: &random) }
-        case .failure(let error):
-            decide { $0.tokenFailed(error, using: &random) }
+        case (.authenticating, .failure(let error)):
+            decide { $0.tokenFailed(error, at: now, using: &random) }
+        case (_, .success(let text)): if token == nil || isFresher(text) { token = text }
+        case (_, .failure): break
         }
     }
 
@@ -281,7 +310,7 @@ extension Connection {
         var held = Duration.zero
         if case .connected(_, _, let since) = stage { held = now - since }
         end()
-        decide { $0.ended(ending, held: held, hasNetwork: engine.hasNetwork, at: now, using: &random) }
+        decide { $0.ended(ending, held: held, at: now, using: &random) }
     }
 
     private func decide(_ event: (inout Route) -> Route.Next) {
@@ -291,19 +320,28 @@ extension Connection {
         isRestarted = false
         switch next {
         case .giveUp(let error):
-            token = nil
-            stageEnd = nil
+            tokens.forget()
+            (token, stageEnd) = (nil, nil)
+            request = error.closeCode == nil ? .first : .refused(error.code)
             become(.failed, .failed(error))
-        case .retry(let pause, let freshToken, let reason):
-            if freshToken { token = nil }
+            if error.code == .anotherUser { engine.emptied() }
+        case .retry(let pause, let isAsked, let freshToken, let reason):
+            if freshToken { refuseToken(reason) }
             stageEnd = now + pause
-            become(.waiting, .waiting(pause, because: reason))
+            become(.waiting(isAsked: isAsked), .waiting(pause, because: reason))
+            // A system may hold up the timers of an app that nobody sees.
+            if pause == .zero, case .waiting = stage { begin() }
         case .refused(var error, let pause):
-            token = nil
+            refuseToken(error)
             stageEnd = now + pause
             error.retryIn = pause
             become(.refused, .failed(error))
         }
+    }
+
+    private func refuseToken(_ error: RollcallError) {
+        token = nil
+        if error.code != .tokenUnavailable { request = .refused(error.code) }
     }
 
     private func change(_ event: (inout Route) -> Void) {
@@ -317,8 +355,11 @@ extension Connection: WireOwner {
     func wireOpened(_ wire: any Wire) {
         guard case .opening(let current) = stage, wire === current, let token else { return }
         stage = .greeting(wire)
+        greeted = token
         let device = device ?? (TokenClaims(of: token)?.namesDevice == true ? nil : drawnDevice)
-        send([ClientRequest(.hello(.init(token: ByteString(token), device: device, state: engine.deviceState)))])
+        let hello = ClientMessage.Hello(
+            token: ByteString(token), device: device, state: engine.deviceState, user: user)
+        send([ClientRequest(.hello(hello))])
         engine.connectionOpened()
     }
 
@@ -359,7 +400,8 @@ extension Connection: WireOwner {
     private func welcomed(_ welcome: ServerMessage.Welcome, on wire: any Wire) {
         guard case .greeting = stage else { return }
         isRestarted = false
-        change { $0.welcomed() }
+        (user, request) = (welcome.user, .renewal)
+        change { $0.welcomed(reconnect: .milliseconds(welcome.reconnect)) }
         let interval = Duration.milliseconds(min(max(welcome.ping, 100), 3_600_000))
         let liveness = wire.mayDieSilently ? Liveness(interval: interval, at: now) : nil
         engine.welcomed(welcome)
@@ -370,33 +412,14 @@ extension Connection: WireOwner {
                 Session(
                     user: welcome.user, device: welcome.device, session: welcome.session.string,
                     worker: welcome.worker.string)))
+        // A later answer of the app, which came after the hello.
+        if let token, token != greeted { engine.tokenRefreshed(token) }
         planRefresh(of: token)
     }
 }
 
 // Tokens.
 extension Connection {
-    /// - Parameter answered: called unless the question is replaced or withdrawn first.
-    private func askForToken(_ answered: @escaping @Sendable (Result<String, any Error>) -> Void) {
-        withdrawQuestion()
-        isAwaitingToken = true
-        asking = tokens.ask { [self, question, environment = engine.environment] result in
-            environment.run { [self] in
-                guard question == self.question else { return }
-                withdrawQuestion()
-                answered(result)
-            }
-        }
-    }
-
-    /// Ends the current question. Its answer is ignored.
-    private func withdrawQuestion() {
-        question += 1
-        asking?.cancel()
-        asking = nil
-        isAwaitingToken = false
-    }
-
     /// A token is replaced before it expires, so that no session ends only because time has passed.
     private func planRefresh(of text: String?) {
         let life = text.flatMap { TokenLife(of: $0) }
@@ -406,30 +429,31 @@ extension Connection {
         engine.changed()
     }
 
-    /// Asks for a fresh token, and again if the app does not answer in time.
+    /// Asks for a fresh token, and again if the app does not answer.
     private func refreshToken() {
-        refreshTime = now + tokenTimeLimit
-        askForToken { [self] in refreshed($0) }
+        isRefreshing = true
+        askForToken()
     }
 
-    private var tokenTimeLimit: Duration {
-        (try? route.get().patient(options.connectTimeout)) ?? options.connectTimeout
-    }
-
-    private func refreshed(_ result: Result<String, any Error>) {
-        switch result {
-        case .success(let fresh) where isFresher(fresh):
-            engine.tokenRefreshed(fresh)
-            planRefresh(of: fresh)
-        case .success: refreshFailed(nil)
-        case .failure(let error): refreshFailed(error)
+    private func refreshed(_ fresh: String) {
+        guard isFresher(fresh) else {
+            if isRefreshing { refreshFailed(nil) }
+            return
         }
+        (isRefreshing, unreachableSince) = (false, nil)
+        engine.tokenRefreshed(fresh)
+        planRefresh(of: fresh)
     }
 
     /// Handles that there is no fresh token. The old one is still valid for a while.
     private func refreshFailed(_ error: (any Error)?) {
-        withdrawQuestion()
-        refreshTime = now + refreshPauses.tokenFailed(error, using: &random)
+        isRefreshing = false
+        unreachableSince = error?.isUnreachable == true ? unreachableSince ?? now : nil
+        var pause = refreshPauses.tokenFailed(error, using: &random)
+        if let unreachableSince, case .success(let route) = route {
+            pause = route.pause(after: now - unreachableSince, using: &random)
+        }
+        refreshTime = now + pause
         engine.changed()
     }
 
@@ -438,15 +462,16 @@ extension Connection {
     func freshTokenAnswered(_ fresh: String, accepted: Bool) {
         guard case .connected = stage else { return }
         if accepted {
-            token = fresh
+            (token, request) = (fresh, .renewal)
         } else {
+            request = .refused(.badToken)
             refreshFailed(nil)
         }
     }
 
-    /// Whether a token expires later than the current one. A token without a known expiry counts as fresher.
+    /// Whether a token is known to expire later than the current one.
     private func isFresher(_ fresh: String) -> Bool {
-        guard let new = TokenLife(of: fresh), let old = token.flatMap({ TokenLife(of: $0) }) else { return true }
+        guard let new = TokenLife(of: fresh), let old = token.flatMap({ TokenLife(of: $0) }) else { return false }
         return new.expires > old.expires
     }
 }

@@ -57,8 +57,6 @@ final class Engine: @unchecked Sendable {
     private var isResting = false
     /// Called once the client rests, or no longer will.
     private var restEnded: (() -> Void)?
-    /// False if the platform says that there is no network.
-    private(set) var hasNetwork = true
     /// As the last welcome said.
     private(set) var ownUser: UserID?
     private(set) var typingExpiry = Duration.seconds(3)
@@ -192,6 +190,14 @@ extension Engine {
         staleness.update(false)
     }
 
+    /// What was shown was another user's: everything is empty.
+    func emptied() {
+        people.emptied()
+        for room in rooms.all { room.emptied() }
+        ownUser = nil
+        becameStale()
+    }
+
     /// The connection has been down for ``ClientOptions/staleAfter``: only what a new one confirms, user by user, is shown from
     /// now on.
     private func becameStale() {
@@ -227,8 +233,12 @@ extension Engine {
             case .hello, .token, .state, .watch, .get, .enter, .exit, .typing, .ping, .goodbye: break
             }
         }
+        for problem in outbox.problems { report(problem) }
+        outbox.problems = []
         if outbox.isBeyondLimits, !wasBeyondLimits {
-            report(RollcallError(.limit, "more users or conversations are observed than the worker serves a session"))
+            report(
+                RollcallError(
+                    .limit, "more users or conversations are observed, or entered, than the worker serves a session"))
         }
         wasBeyondLimits = outbox.isBeyondLimits
     }
@@ -295,10 +305,6 @@ extension Engine {
         changed()
     }
 
-    func networkIs(available: Bool) {
-        hasNetwork = available
-    }
-
     func stateSet(_ state: DeviceState) {
         if state == .background { endTyping() }
         attention.stateSet(state, at: now)
@@ -327,12 +333,13 @@ extension Engine {
         changed()
     }
 
-    func disconnect(_ done: @escaping () -> Void) {
+    /// - Parameter forgets: whether the next connection may be another user's.
+    func disconnect(forgets: Bool = true, _ done: @escaping () -> Void) {
         guard !isClosed else { return done() }
         (isResting, restAt) = (false, nil)
         endTyping()
         flush()
-        connection.disconnect(done)
+        connection.disconnect(forgets: forgets, done)
         changed()
     }
 
@@ -352,7 +359,7 @@ extension Engine {
 
     func rest() {
         guard deviceState == .background, connection.isActive else { return endRest() }
-        disconnect { [self] in endRest() }
+        disconnect(forgets: false) { [self] in endRest() }
         isResting = true
     }
 
@@ -385,7 +392,8 @@ extension Engine {
         typingExpiry = .milliseconds(min(max(welcome.typing.expiry, 0), 3_600_000))
         ownUser = welcome.user
         for field in fields { field.expiryLearnt(typingExpiry) }
-        outbox.limitsLearnt(welcome.limits, at: now)
+        outbox.limitsLearnt(
+            welcome.limits, entriesEvery: .milliseconds(min(max(welcome.coalesce, 0), 60_000)), at: now)
         timeHeard(welcome.time)
     }
 

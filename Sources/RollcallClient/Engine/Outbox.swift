@@ -37,6 +37,16 @@ struct Outbox {
     /// What this device has open, as it is and as the worker knows it.
     private var entries: [ConversationID: HereData?] = [:]
     private var entriesTold: [ConversationID: HereData?] = [:]
+    /// Where a limit forbids what was sent last, or data that is too long was not sent: the worker does not show it.
+    private var entriesLimited: Set<ConversationID> = []
+    /// How often what a device shows where it is may change: a worker publishes no more.
+    private var entryPaces: [ConversationID: EntryPace] = [:]
+    private var entryInterval = Duration.milliseconds(500)
+    /// When an entry is due that waits for its pace.
+    private var entryDue: ContinuousClock.Instant?
+    private var isBeyondEntries = false
+    /// What the app should know of what was not sent. Whoever reads them empties it.
+    var problems: [RollcallError] = []
     /// Users whose presence is wanted once. They are asked for in one message at a time.
     var gets: Set<UserID> = []
     private var getting: (id: MessageID, users: Set<UserID>)?
@@ -66,13 +76,15 @@ struct Outbox {
     )
     private var unanswered: [MessageID: Subject] = [:]
     private var lastID: Int64 = 0
+    /// The last message that was sent before this connection's worker had stated its limits.
+    private var lastEarlyID = Int64.max
 
     init(at now: ContinuousClock.Instant) {
         budget = MessageBudget(at: now)
     }
 
     var deadline: ContinuousClock.Instant? {
-        earliest(earliest(forNow.deadline, forGood.deadline), budget.nextRoom)
+        earliest(earliest(forNow.deadline, forGood.deadline), earliest(budget.nextRoom, entryDue))
     }
 
     mutating func deadlinePassed(at now: ContinuousClock.Instant) {
@@ -94,15 +106,21 @@ struct Outbox {
     /// Handles a new connection, on which only the hello was sent, with the device's state.
     mutating func connectionOpened(_ state: DeviceState, at now: ContinuousClock.Instant) {
         (self.state, stateTold) = (state, state)
+        lastEarlyID = .max
         budget = MessageBudget(at: now)
         if hasLimits { budget.limitsLearnt(limits, at: now) }
         budget.spend(1)
     }
 
-    mutating func limitsLearnt(_ limits: ServerMessage.Limits, at now: ContinuousClock.Instant) {
+    /// - Parameter interval: the worker's `presence.coalesce`.
+    mutating func limitsLearnt(
+        _ limits: ServerMessage.Limits, entriesEvery interval: Duration, at now: ContinuousClock.Instant
+    ) {
         self.limits = limits
+        entryInterval = interval
         hasLimits = true
         budget.limitsLearnt(limits, at: now)
+        lastEarlyID = lastID
     }
 
     /// Resets what belongs to the old connection. Typing signals are dropped, never queued.
@@ -110,6 +128,7 @@ struct Outbox {
         users.connectionLost()
         conversations.connectionLost()
         (signals, gets, getting, token, entriesTold) = ([], [], nil, nil, [:])
+        (entriesLimited, entryPaces, entryDue) = ([], [:], nil)
         again = (false, nil, [], [])
         charged = [:]
         budget.lacking = nil
@@ -178,8 +197,7 @@ extension Outbox {
 
     /// Handles the worker's refusal of a message.
     ///
-    /// `limit` is final for the app, but is asked for again too: there is room after something else was given up, and a
-    /// session that met the limit before the worker stated it asks for less from then on.
+    /// What a limit forbids is sent again when something else of the kind was given up.
     ///
     /// - Returns: the subject, and whether the app should know; `nil` if the message no longer matters.
     mutating func refused(
@@ -187,36 +205,40 @@ extension Outbox {
     ) -> (subject: Subject, isFinal: Bool)? {
         guard let id = error.id, case .integer(let message) = id, let subject = unanswered.removeValue(forKey: id)
         else { return nil }
-        let mayBeRetried = error.retry || error.code == .limit
+        let isEarly = error.code == .limit && message <= lastEarlyID
+        let refusal: Refusal = error.retry || isEarly ? .forNow : error.code == .limit ? .limit : .forGood
         var tries: [Int] = []
         switch subject {
         case .watch(let names):
-            tries = names.compactMap { users.refuse($0, mayBeRetried ? .forNow : .forGood, message: message) }
+            tries = names.compactMap { users.refuse($0, refusal, message: message) }
             if tries.isEmpty { return nil }
         case .join(let name):
             charged[name] = nil
-            tries = conversations.refuse(name, mayBeRetried ? .forNow : .forGood, message: message).map { [$0] } ?? []
+            tries = conversations.refuse(name, refusal, message: message).map { [$0] } ?? []
             if tries.isEmpty { return nil }
         case .get(let names):
             if getting?.id == id {
-                if mayBeRetried { again.gets.formUnion(getting?.users.intersection(names) ?? []) }
+                if refusal == .forNow { again.gets.formUnion(getting?.users.intersection(names) ?? []) }
                 getting = nil
             }
         case .enter(let name):
             // It follows a join whose refusal is reported.
             if error.code == .notJoined { return nil }
-            if mayBeRetried { again.entries.insert(name) }
+            switch refusal {
+            case .forNow: again.entries.insert(name)
+            case .limit: entriesLimited.insert(name)
+            case .forGood: break
+            }
         case .state: again.state = again.state || error.retry
         case .token(let token): if error.retry, id == lastToken { again.token = token }
         // A stop is not sent again: the waiting call returns at once, and the typing expires at the worker.
         case .stop: return (subject, true)
         }
-        if mayBeRetried {
-            forNow.refused(isFirst: false, at: now, using: &random)
-        } else if !tries.isEmpty {
-            forGood.refused(isFirst: tries.contains(0), at: now, using: &random)
+        switch refusal {
+        case .forNow: forNow.refused(isFirst: false, at: now, using: &random)
+        case .forGood where !tries.isEmpty: forGood.refused(isFirst: tries.contains(0), at: now, using: &random)
+        case .forGood, .limit: break
         }
-        if case .get = subject { return (subject, !mayBeRetried) }
         return (subject, !error.retry)
     }
 
@@ -224,7 +246,7 @@ extension Outbox {
     mutating func removed(
         from conversation: ConversationID, at now: ContinuousClock.Instant, using random: inout Jitter
     ) {
-        entriesTold[conversation] = nil
+        entryEnded(conversation)
         guard conversations.refuse(conversation, .forGood) != nil, conversations.isWanted(conversation) else { return }
         forGood.refused(isFirst: true, at: now, using: &random)
     }
@@ -248,7 +270,7 @@ extension Outbox {
         }
         while let conversation = conversations.surplus.min(), mayTake(.leave(conversation)) {
             conversations.giveUp([conversation])
-            entriesTold[conversation] = nil
+            entryEnded(conversation)
             taken.append(ClientRequest(.leave(conversation)))
         }
         while users.hasSurplus {
@@ -257,7 +279,12 @@ extension Outbox {
             users.giveUp(names)
             taken.append(ClientRequest(.unwatch(names)))
         }
-        for conversation in conversations.next(.max, room: conversationRoom) {
+        (entryDue, isBeyondEntries) = (nil, false)
+        for conversation in entriesTold.keys.filter({ entries[$0] == nil }).sorted() {
+            takeEntry(conversation, into: &taken, at: now)
+        }
+        // Where this device is goes first, and is said at once: after a reconnect it has only the grace period.
+        for conversation in conversations.next(.max, room: conversationRoom, isFirst: { entries[$0] != nil }) {
             let parts = conversations.wanted(conversation)
             let message = ClientMessage.join(
                 conversation, presence: parts.contains(.members), here: parts.contains(.here))
@@ -268,8 +295,9 @@ extension Outbox {
             let id = ask(.join(conversation))
             conversations.ask(conversation, message: lastID)
             taken.append(ClientRequest(message, id: id))
+            takeEntry(conversation, into: &taken, at: now)
         }
-        takeEntries(into: &taken)
+        for conversation in entries.keys.sorted() { takeEntry(conversation, into: &taken, at: now) }
         takeSignals(into: &taken)
         while users.hasDue {
             let names = users.next(usersPerMessage, room: userRoom)
@@ -287,7 +315,7 @@ extension Outbox {
                 taken.append(ClientRequest(.get(names), id: id))
             }
         }
-        isBeyondLimits = !isCut && (users.hasDue || conversations.hasDue)
+        isBeyondLimits = !isCut && (users.hasDue || conversations.hasDue || isBeyondEntries)
         return taken
     }
 
@@ -295,18 +323,56 @@ extension Outbox {
         budget.takes(message.cost(limits, entries: entriesTold.count))
     }
 
-    /// Takes what has changed of what this device has open, in conversations that are joined or were just asked for.
-    private mutating func takeEntries(into taken: inout [ClientRequest]) {
-        let all = Set(entries.keys).union(entriesTold.keys)
-        guard !all.isEmpty else { return }
-        for conversation in all.sorted() where conversations.isServed(conversation) {
-            let (wanted, told) = (entries[conversation], entriesTold[conversation])
-            guard wanted != told else { continue }
-            let message = wanted.map { ClientMessage.enter(conversation, data: $0) } ?? .exit(conversation)
-            guard mayTake(message) else { return }
-            entriesTold[conversation] = wanted
-            taken.append(ClientRequest(message, id: wanted == nil ? nil : ask(.enter(conversation))))
+    /// Takes what has changed of what this device has open there, if the conversation is joined or was just asked for.
+    private mutating func takeEntry(
+        _ conversation: ConversationID, into taken: inout [ClientRequest], at now: ContinuousClock.Instant
+    ) {
+        let (wanted, told) = (entries[conversation], entriesTold[conversation])
+        guard wanted != told, conversations.isServed(conversation) else { return }
+        guard let data = wanted else {
+            guard mayTake(.exit(conversation)) else { return }
+            entryEnded(conversation)
+            return taken.append(ClientRequest(.exit(conversation)))
         }
+        guard !isForbidden(data, in: conversation) else { return }
+        var pace = entryPaces[conversation] ?? EntryPace(at: now)
+        if let due = pace.next(every: entryInterval), due > now {
+            entryDue = earliest(entryDue, due)
+            return
+        }
+        let message = ClientMessage.enter(conversation, data: data)
+        guard mayTake(message) else { return }
+        pace.taken(at: now, every: entryInterval)
+        entryPaces[conversation] = pace
+        entriesTold[conversation] = data
+        entriesLimited.remove(conversation)
+        taken.append(ClientRequest(message, id: ask(.enter(conversation))))
+    }
+
+    /// Whether the worker's limits forbid an entry.
+    private mutating func isForbidden(_ data: HereData?, in conversation: ConversationID) -> Bool {
+        let bytes = data?.text.string.utf8.count ?? 0
+        if bytes > limits.hereData {
+            // It counts as told, so that the app learns it once; the worker goes on to show what it has.
+            entriesTold[conversation] = data
+            entriesLimited.insert(conversation)
+            problems.append(
+                RollcallError(
+                    .limit,
+                    "what is shown in \(conversation) has \(bytes) bytes, and the worker allows \(limits.hereData)"))
+            return true
+        }
+        let isNew = entriesTold[conversation] == nil || entriesLimited.contains(conversation)
+        guard isNew, entriesTold.count - entriesLimited.count >= limits.enteredConversations else { return false }
+        isBeyondEntries = true
+        return true
+    }
+
+    /// Handles that this device is no longer there, so there may be room for what a limit forbade.
+    private mutating func entryEnded(_ conversation: ConversationID) {
+        guard entriesTold.removeValue(forKey: conversation) != nil else { return }
+        for other in entriesLimited { entriesTold[other] = nil }
+        entriesLimited = []
     }
 
     /// Takes the signals of joined conversations. Others wait for a join that is due, or are dropped if none is to come.
@@ -346,6 +412,26 @@ extension ServerMessage.Limits {
     /// The limits that apply until the worker has stated its own. Every worker should accept these.
     fileprivate static var beforeWelcome: Self {
         Self(watchedUsers: 1000, joinedConversations: 200, messageBytes: 8192, messageRate: 10, messageBurst: 30)
+    }
+}
+
+/// How often what a device shows in one conversation may change: four times at once, then once per interval.
+private struct EntryPace {
+    private static let burst = 4.0
+
+    private var left = burst
+    private var counted: ContinuousClock.Instant
+
+    init(at now: ContinuousClock.Instant) { counted = now }
+
+    /// When the next change may be sent; `nil` for now.
+    func next(every interval: Duration) -> ContinuousClock.Instant? {
+        left >= 1 ? nil : counted + interval * (1 - left)
+    }
+
+    mutating func taken(at now: ContinuousClock.Instant, every interval: Duration) {
+        let regained = interval > .zero ? max(.zero, now - counted) / interval : Self.burst
+        (left, counted) = (min(Self.burst, left + regained) - 1, now)
     }
 }
 
@@ -389,7 +475,7 @@ private struct MessageBudget {
     private var capacity = 30.0
     private var tokens = 30.0
     private var counted: ContinuousClock.Instant
-    /// What the cheapest message costs that did not fit in this turn; `nil` if all fitted.
+    /// What the message costs that did not fit in this turn; `nil` if all fitted.
     var lacking: Double?
 
     init(at now: ContinuousClock.Instant) {
@@ -409,11 +495,15 @@ private struct MessageBudget {
         lacking = nil
     }
 
-    /// - Parameter cost: what the message costs. One that costs more than fits is taken once all is regained.
+    /// One that costs more than fits is taken once all is regained, and whatever comes after it waits too: many cheap messages
+    /// would keep it from being sent at all.
+    ///
+    /// - Parameter cost: what the message costs.
     mutating func takes(_ cost: Int) -> Bool {
+        guard lacking == nil else { return false }
         let needed = min(Double(cost) + 1, capacity)
         guard tokens >= needed else {
-            lacking = min(lacking ?? needed, needed)
+            lacking = needed
             return false
         }
         spend(cost)

@@ -21,6 +21,8 @@ final class People {
     private(set) var presences: [UserID: Observed<Presence>] = [:]
     /// In the order in which they began. They survive the end of a connection.
     private(set) var reads: [Read] = []
+    /// Whether a presence that is forgotten is shown as that of a user who was never seen.
+    private(set) var showsNobody = false
 
     init(in engine: Engine) {
         self.engine = engine
@@ -38,8 +40,15 @@ final class People {
 
     func close() {
         for read in reads { end(read) }
-        forget()
+        emptied()
         presences = [:]
+    }
+
+    /// What is shown becomes empty.
+    func emptied() {
+        showsNobody = true
+        forget()
+        showsNobody = engine.isClosed
     }
 
     /// Nobody's presence is known any more, until it is received again.

@@ -81,8 +81,8 @@ final class Room {
         show(inPlace, count: count, until: count == 0 ? nil : now + min(expiry + Self.slack, Self.longest))
     }
 
-    /// The client is closed: what is shown ends empty.
-    func close() {
+    /// What is shown becomes empty.
+    func emptied() {
         if typing.latest != nil { show([], count: 0, until: nil) }
         if members.latest != nil { members.update(Members(conversation: conversation)) }
         if here.latest != nil { here.update(Here(conversation: conversation)) }
@@ -343,7 +343,7 @@ final class Rooms {
     }
 
     func close() {
-        for room in rooms.values { room.close() }
+        for room in rooms.values { room.emptied() }
         rooms = [:]
     }
 

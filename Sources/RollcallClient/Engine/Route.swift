@@ -56,14 +56,18 @@ struct Backoff {
 /// The worker addresses that a client knows, and what follows when a connection ends.
 struct Route {
     enum Next: Equatable {
-        case retry(after: Duration, freshToken: Bool, because: RollcallError)
+        /// - Parameter isAsked: whether a worker asked for the pause.
+        case retry(after: Duration, isAsked: Bool, freshToken: Bool, because: RollcallError)
         /// A worker refused the session. The next attempt needs a fresh token.
         case refused(RollcallError, retryAfter: Duration)
         case giveUp(RollcallError)
     }
 
-    /// The upper limit of the first pause.
-    private static let firstPause = Duration.milliseconds(250)
+    /// A pause is random, from none to a tenth of the outage so far: at least to the floor that the worker's welcome names,
+    /// between these two, and at most to the app's ``ClientOptions/longestPause``. So those who lost a worker together spread
+    /// more the longer it is away.
+    private static let floors = Duration.milliseconds(250)...Duration.seconds(30)
+    private static let part = 10
     /// How long a connection must last for the pauses to start again from the shortest. Otherwise a worker that accepts
     /// and drops connections would be tried again and again without growing pauses.
     private static let steady = Duration.seconds(5)
@@ -72,12 +76,6 @@ struct Route {
     /// The time limit of an attempt while there is another address to try; it doubles with each round of all. A device
     /// that is sent to a worker which does not answer is then connected elsewhere within the default grace period.
     private static let patience = Duration.seconds(2)
-    /// For how long pauses stay short while nothing answers. Then they grow to 15 s.
-    private static let silence = Duration.seconds(3600)
-    /// For how long they do so while a balancer answers that it reaches no worker.
-    private static let gateway = Duration.seconds(30)
-    /// The pause while the platform says that there is no network.
-    private static let offline = Duration.seconds(30)
     /// The pauses after a worker has refused the session; the last repeats. More by up to a quarter, at random.
     private static let refused = [60, 120, 240, 300].map { Duration.seconds($0) }
     private static let tooManySessions = Duration.seconds(15)
@@ -94,11 +92,12 @@ struct Route {
     private var timeouts = 0
     /// The address to which a worker redirected the client. It is tried once, before the app's.
     private var invitation: WorkerAddress?
-    private var backoff: Backoff
-    /// When the first attempt failed since the last welcome.
-    private var failingSince: ContinuousClock.Instant?
+    private let longestPause: Duration
+    private var floor = Duration.milliseconds(1500)
+    /// When the last connection ended that had lasted, or what has begun a new count since.
+    private var outageSince: ContinuousClock.Instant?
     /// Where short pauses would do harm: a token callback that fails, a worker without room, what somebody has to correct.
-    private var considerate = Backoff.considerate(first: Self.firstPause)
+    private var considerate = Backoff.considerate(first: .milliseconds(250))
     /// What the worker announced before it closed.
     private var goodbye: ServerMessage.Goodbye?
     /// How often workers have refused the session since a connection lasted.
@@ -133,7 +132,7 @@ struct Route {
         self.homes = homes
         hosts = homes.map(\.host) + options.workerHosts
         allowsUnencrypted = options.allowsUnencryptedConnections
-        backoff = Backoff(first: Self.firstPause, longest: options.longestPause)
+        longestPause = options.longestPause
     }
 
     /// The address for the next attempt.
@@ -161,9 +160,27 @@ struct Route {
         goodbye = nil
     }
 
-    mutating func welcomed() {
+    /// Handles that the count of the outage begins anew.
+    mutating func outageBegan(at now: ContinuousClock.Instant) {
+        outageSince = now
+    }
+
+    /// Returns the pause in an outage that has lasted so long.
+    func pause(after outage: Duration, using random: inout Jitter) -> Duration {
+        let most = max(.zero, min(longestPause, max(floor, outage / Self.part), Self.floors.upperBound))
+        return .milliseconds(Int64.random(in: 0...most.milliseconds, using: &random))
+    }
+
+    private mutating func nextPause(at now: ContinuousClock.Instant, using random: inout Jitter) -> Duration {
+        let began = outageSince ?? now
+        outageSince = began
+        return pause(after: now - began, using: &random)
+    }
+
+    /// - Parameter reconnect: what the welcome names as the floor of pauses.
+    mutating func welcomed(reconnect: Duration) {
+        floor = min(max(reconnect, Self.floors.lowerBound), Self.floors.upperBound)
         refreshed = false
-        failingSince = nil
         (failures, timeouts, tokenRefusals) = (0, 0, 0)
         tokenPauses.reset()
     }
@@ -174,31 +191,34 @@ struct Route {
 
     /// Handles that the token callback threw, returned nothing or did not return. Only `bad_token` ends the attempts: the user
     /// is signed out.
-    mutating func tokenFailed(_ error: any Error, using random: inout Jitter) -> Next {
-        if let mistake = error as? RollcallError, mistake.code == .badToken { return .giveUp(mistake) }
+    mutating func tokenFailed(
+        _ error: any Error, at now: ContinuousClock.Instant, using random: inout Jitter
+    ) -> Next {
+        if error.isSignedOut, let error = error as? RollcallError { return .giveUp(error) }
         let reason = RollcallError(.tokenUnavailable, "the app gave no token", underlying: error)
-        return .retry(after: considerate.tokenFailed(error, using: &random), freshToken: true, because: reason)
+        let pause =
+            error.isUnreachable
+            ? nextPause(at: now, using: &random) : considerate.tokenFailed(error, using: &random)
+        return .retry(after: pause, isAsked: false, freshToken: true, because: reason)
     }
 
-    /// - Parameters:
-    ///   - held: how long the connection lasted since its welcome.
-    ///   - hasNetwork: false if the platform says that there is none.
+    /// - Parameter held: how long the connection lasted since its welcome.
     mutating func ended(
-        _ ending: Ending, held: Duration, hasNetwork: Bool, at now: ContinuousClock.Instant, using random: inout Jitter
+        _ ending: Ending, held: Duration, at now: ContinuousClock.Instant, using random: inout Jitter
     ) -> Next {
         let goodbye = self.goodbye
         self.goodbye = nil
         if held >= Self.steady {
             refusals = 0
-            backoff.reset()
             considerate.reset()
+            outageBegan(at: now)
         }
         switch ending {
         case .notReached(let error):
-            return notReached(error, hasNetwork: hasNetwork, at: now, using: &random)
+            return notReached(error, at: now, using: &random)
         case .lost(let error):
             let reason = RollcallError(.connectionLost, "the connection was lost", underlying: error)
-            return connectionEnded(goodbye, because: reason, using: &random)
+            return connectionEnded(goodbye, because: reason, at: now, using: &random)
         case .closed(let code, let sentence) where !code.mayReconnect:
             return refused(RollcallError(closedWith: code, sentence), using: &random)
         case .closed(let code, let sentence):
@@ -206,62 +226,59 @@ struct Route {
             let reason =
                 code == .busy && goodbye?.reason.isAboutToken == true
                 ? RollcallError(.badToken, "the worker does not take the token", because: why, closeCode: code)
-                : RollcallError(.asked, "the worker closed the connection", because: why, closeCode: code)
-            return connectionEnded(goodbye, because: reason, using: &random)
+                // Without a word of a worker, a proxy may have closed it.
+                : RollcallError(
+                    .asked,
+                    goodbye == nil && why.isEmpty ? "the connection was closed" : "the worker closed the connection",
+                    because: why, closeCode: code)
+            return connectionEnded(goodbye, because: reason, at: now, using: &random)
         }
     }
 
     /// There is no pause until each address was tried.
     private mutating func notReached(
-        _ error: (any Error)?, hasNetwork: Bool, at now: ContinuousClock.Instant, using random: inout Jitter
+        _ error: (any Error)?, at now: ContinuousClock.Instant, using random: inout Jitter
     ) -> Next {
         let answer = error as? UpgradeRefused
         let sentence = answer.map { "\($0)" } ?? "no worker answered"
         let reason = RollcallError(.unreachable, sentence, underlying: error)
-        let isHere = address.isLoopback
-        failingSince = failingSince ?? now
-        var pause = Duration.zero
+        var (pause, isAsked) = (Duration.zero, false)
         if invitation != nil {
             invitation = nil
         } else {
             turn = (turn + 1) % homes.count
             failures += 1
-            if failures % homes.count == 0 {
-                pause = hasNetwork || isHere ? self.pause(after: answer, at: now, using: &random) : Self.offline
-            }
+            if failures % homes.count == 0 { (pause, isAsked) = self.pause(after: answer, at: now, using: &random) }
         }
-        return .retry(after: pause, freshToken: false, because: reason)
+        return .retry(after: pause, isAsked: isAsked, freshToken: false, because: reason)
     }
 
     /// - Parameter answer: what answered instead of a WebSocket; `nil` if nothing did.
     private mutating func pause(
         after answer: UpgradeRefused?, at now: ContinuousClock.Instant, using random: inout Jitter
-    ) -> Duration {
-        let failing = failingSince.map { now - $0 } ?? .zero
-        let isShort =
-            switch answer?.meaning ?? .silence {
-            case .silence: failing < Self.silence
-            case .gateway: failing < Self.gateway
-            case .full, .refusal: false
-            }
-        if isShort { return backoff.failed(using: &random) }
-        guard let answer, answer.meaning == .full, let asked = answer.retryAfter else {
-            return considerate.failed(using: &random)
+    ) -> (Duration, isAsked: Bool) {
+        let meaning = answer?.meaning ?? .silence
+        let asked = answer?.retryAfter ?? .zero
+        if meaning == .full, asked > .zero {
+            let extra = Duration.milliseconds(Int64.random(in: 0...(asked.milliseconds / 2), using: &random))
+            return (min(asked + extra, Backoff.longestWait), true)
         }
-        let extra = Duration.milliseconds(Int64.random(in: 0...(asked.milliseconds / 2), using: &random))
-        return min(asked + extra, Backoff.longestWait)
+        let pause =
+            meaning == .silence ? nextPause(at: now, using: &random) : considerate.failed(using: &random)
+        // Whatever stands before the workers may ask for less, too, but it does not know of them.
+        return (answer?.isOurs == true ? pause : max(pause, min(asked, Self.floors.upperBound)), false)
     }
 
     /// Handles that a worker refused the session. Only what nobody but the app can undo is final: a key, a clock or a limit
     /// may be as needed later.
     private mutating func refused(_ error: RollcallError, using random: inout Jitter) -> Next {
-        if error.code == .replaced || error.code == .sentAway { return .giveUp(error) }
+        if [.replaced, .sentAway, .anotherUser].contains(error.code) { return .giveUp(error) }
         leave(for: nil)
         if error.code == .tokenExpired {
             // A second one in a row means that the app has no other token yet.
             let pause = refreshed ? considerate.failed(using: &random) : .zero
             refreshed = true
-            return .retry(after: pause, freshToken: true, because: error)
+            return .retry(after: pause, isAsked: true, freshToken: true, because: error)
         }
         let pause =
             error.code == .tooManySessions ? Self.tooManySessions : Self.refused[min(refusals, Self.refused.count - 1)]
@@ -271,15 +288,19 @@ struct Route {
     }
 
     private mutating func connectionEnded(
-        _ goodbye: ServerMessage.Goodbye?, because reason: RollcallError, using random: inout Jitter
+        _ goodbye: ServerMessage.Goodbye?, because reason: RollcallError, at now: ContinuousClock.Instant,
+        using random: inout Jitter
     ) -> Next {
         if let goodbye, !goodbye.reconnect { return refused(RollcallError(goodbye), using: &random) }
         if reason.code == .badToken, let goodbye {
             return tokenRefused(goodbye, because: reason, using: &random)
         }
         leave(for: goodbye?.to.flatMap { WorkerAddress($0.string) })
-        let pause = reason.closeCode == .busy ? considerate.failed(using: &random) : backoff.failed(using: &random)
-        return .retry(after: goodbye?.pause ?? pause, freshToken: false, because: reason)
+        let isBusy = reason.closeCode == .busy
+        let pause =
+            goodbye?.pause
+            ?? (isBusy ? considerate.failed(using: &random) : nextPause(at: now, using: &random))
+        return .retry(after: pause, isAsked: goodbye?.pause != nil, freshToken: false, because: reason)
     }
 
     /// Handles that a worker does not take the token as long as its keys, its configuration, or the issuer's, or a clock are as
@@ -290,7 +311,7 @@ struct Route {
         leave(for: nil)
         tokenRefusals += 1
         let pause = max(goodbye.pause ?? .zero, tokenPauses.failed(using: &random))
-        return .retry(after: pause, freshToken: tokenRefusals.isMultiple(of: 2), because: reason)
+        return .retry(after: pause, isAsked: true, freshToken: tokenRefusals.isMultiple(of: 2), because: reason)
     }
 
     /// The connection's worker may be gone, so the next address follows, or the one that the worker named.
@@ -318,6 +339,7 @@ extension RollcallError {
         case .expired: self.init(closedWith: .tokenExpired)
         case .limit: self.init(closedWith: .tooManySessions)
         case .sentAway: self.init(closedWith: .sentAway)
+        case .anotherUser: self.init(closedWith: .anotherUser)
         default: self.init(.refused, "the worker ended the session: \(goodbye.reason.rawValue)")
         }
     }

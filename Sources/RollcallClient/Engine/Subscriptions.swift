@@ -7,15 +7,16 @@ struct Parts: OptionSet {
     static let here = Parts(rawValue: 2)
 }
 
+/// How a worker refused: until it can, until something else has changed, or until something of the kind was given up.
+enum Refusal {
+    case forNow, forGood, limit
+}
+
 /// The difference between the names that are wanted and those that were asked for, each in a way (for conversations:
-/// with which parts). What was refused is asked for again at ``retry(_:)``, as long as it is wanted. Asking
+/// with which parts). What was refused is asked for again at ``retry(_:)``, as long as it is wanted, or, if a limit
+/// forbids it, once another name was given up. Asking
 /// twice and giving up twice do no harm.
 struct Subscriptions<Name: Hashable & Comparable> {
-    /// How a worker refused: until it can, or until something else has changed.
-    enum Refusal {
-        case forNow, forGood
-    }
-
     private struct Asked {
         let way: Parts
         /// The number of the message that asked.
@@ -41,11 +42,11 @@ struct Subscriptions<Name: Hashable & Comparable> {
     /// The way in which a name was asked for; `nil` if it was not.
     func way(of name: Name) -> Parts? { asked[name]?.way }
 
-    /// A name that was refused for good is asked for at once, because its view is new; for now, not before a retry.
+    /// A name that was refused for good is asked for at once, because its view is new; otherwise not before a retry.
     mutating func want(_ name: Name, _ way: Parts = []) {
         wanted[name] = way
         surplus.remove(name)
-        let isDue = refused[name].map { $0.refusal != .forNow } ?? (asked[name]?.way != way)
+        let isDue = refused[name].map { $0.refusal == .forGood } ?? (asked[name]?.way != way)
         if isDue { due.insert(name) } else { due.remove(name) }
     }
 
@@ -78,12 +79,13 @@ struct Subscriptions<Name: Hashable & Comparable> {
         (asked, refused, surplus, due) = ([:], [:], [], Set(wanted.keys))
     }
 
-    /// Returns up to `most` names to ask for, in ascending order, of which `room` may be new to the worker. Call
-    /// ``ask(_:message:)`` for each that is asked for.
-    func next(_ most: Int, room: Int) -> [Name] {
+    /// Returns up to `most` names to ask for, in ascending order but those first that `isFirst` names, of which `room` may be
+    /// new to the worker. Call ``ask(_:message:)`` for each that is asked for.
+    func next(_ most: Int, room: Int, isFirst: (Name) -> Bool = { _ in false }) -> [Name] {
         guard most > 0, !due.isEmpty else { return [] }
         var (names, room) = ([Name](), room)
-        for name in due.sorted() where names.count < most {
+        let sorted = due.sorted()
+        for name in sorted.filter(isFirst) + sorted.filter({ !isFirst($0) }) where names.count < most {
             let isNew = !isServed(name)
             guard !isNew || room > 0 else { continue }
             names.append(name)
@@ -108,7 +110,8 @@ struct Subscriptions<Name: Hashable & Comparable> {
         surplus.subtract(names)
         for name in names {
             asked[name] = nil
-            if refused[name]?.refusal == .forGood { refused[name] = nil }
+            if let known = refused[name], known.refusal != .forNow { refused[name] = nil }
         }
+        if !names.isEmpty { retry(.limit) }
     }
 }

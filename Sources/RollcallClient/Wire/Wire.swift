@@ -36,8 +36,6 @@ package struct UpgradeRefused: Error, Hashable, CustomStringConvertible {
         case full
         /// Somebody has to correct something.
         case refusal
-        /// What stands before the workers reaches none.
-        case gateway
         /// It says nothing of the workers.
         case silence
     }
@@ -57,8 +55,7 @@ package struct UpgradeRefused: Error, Hashable, CustomStringConvertible {
 
     var meaning: Meaning {
         if isOurs { return status == 429 || status == 503 ? .full : .refusal }
-        if status == 429 { return .refusal }
-        return (502...504).contains(status) ? .gateway : .silence
+        return status == 429 ? .refusal : .silence
     }
 
     package var description: String {

@@ -21,6 +21,8 @@ public enum SessionEnd: Hashable, Sendable {
     // Its token.
     case badToken(because: String)
     case tokenExpired(because: String = "")
+    /// It is for another user than the client's last session.
+    case anotherUser
     /// The token counted until it was revoked; for a new session that was just now, so that a fresh one may be there.
     case revoked(isFresh: Bool = false)
 
@@ -64,6 +66,7 @@ public enum SessionEnd: Hashable, Sendable {
         case .replaced: .replaced
         case .tooManySessions: .tooManySessions
         case .sentAway: .sentAway
+        case .anotherUser: .anotherUser
         }
     }
 
@@ -76,6 +79,7 @@ public enum SessionEnd: Hashable, Sendable {
         case .tokenExpired, .revoked(isFresh: true): .init(reason: .expired, reconnect: true)
         case .replaced: .init(reason: .replaced, reconnect: false)
         case .sentAway: .init(reason: .sentAway, reconnect: false)
+        case .anotherUser: .init(reason: .anotherUser, reconnect: false)
         case .draining(let address): .init(reason: .draining, reconnect: true, after: 0, to: address)
         case .busy(let reason, let pause, _): .init(reason: reason, reconnect: true, after: pause.milliseconds)
         case .late: .init(reason: .late, reconnect: true)
@@ -89,6 +93,7 @@ public enum SessionEnd: Hashable, Sendable {
             .busy(_, _, let text):
             text
         case .revoked: "revoked: the token was revoked"
+        case .anotherUser: "the token is for another user"
         case .goodbye, .flood, .slow, .replaced, .sentAway, .tooManySessions, .draining, .late: ""
         }
     }
@@ -97,8 +102,8 @@ public enum SessionEnd: Hashable, Sendable {
         switch self {
         case .goodbye, .revoked, .sentAway: .isGone
         case .replaced: .belongsToAnother
-        case .badMessage, .flood, .slow, .violation, .badToken, .tokenExpired, .tooManySessions, .draining, .busy,
-            .late:
+        case .badMessage, .flood, .slow, .violation, .badToken, .tokenExpired, .anotherUser, .tooManySessions,
+            .draining, .busy, .late:
             .keepsPresence
         }
     }

@@ -36,6 +36,7 @@ final class Sessions {
         guard let peer = session.peer else { return }
         do throws(ProofRefusal) {
             let proof = try peer.prove(hello.token, device: hello.device)
+            if let last = hello.user, last != proof.user { return end(session, .anotherUser, at: now) }
             accept(proof, for: session, at: now)
             let name = SessionName(user: proof.user, device: proof.device, session: table.newID())
             let recorder = DeviceRecorder(
@@ -52,8 +53,9 @@ final class Sessions {
         guard let peer = session.peer, let recorder = session.recorder else { return }
         do throws(ProofRefusal) {
             let proof = try peer.prove(token, device: recorder.name.device)
-            guard recorder.name.user == proof.user, recorder.name.device == proof.device else {
-                return end(session, .badToken(because: "the token is for another user or device"), at: now)
+            guard recorder.name.user == proof.user else { return end(session, .anotherUser, at: now) }
+            guard recorder.name.device == proof.device else {
+                return end(session, .badToken(because: "the token is for another device"), at: now)
             }
             // An older token does not shorten the lifetime, and must not extend it if it is revoked. Nor does it open
             // what a later one has closed.
@@ -224,7 +226,8 @@ final class Sessions {
             ping: loop.settings.ping.milliseconds,
             typing: .init(
                 expiry: loop.settings.typing.expiry.milliseconds, throttle: loop.settings.typing.throttle.milliseconds),
-            limits: loop.settings.limits, join: session.right)
+            limits: loop.settings.limits, reconnect: loop.settings.reconnect.milliseconds,
+            coalesce: loop.settings.presenceCoalesce.milliseconds, join: session.right)
         outbound.deliver(.welcome(welcome), to: session)
         records.advance(session, at: now)
         makeRoom(for: name, at: now)

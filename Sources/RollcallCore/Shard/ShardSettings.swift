@@ -24,6 +24,8 @@ public struct ShardSettings: Hashable, Sendable {
     public var hello = Duration.seconds(20)
     /// The interval of pings to each connection. Here it is only sent to clients; the edge sends the pings.
     public var ping = Duration.seconds(10)
+    /// Up to how long a client that has lost its connection waits at random before it reconnects, at first.
+    public var reconnect = Duration.milliseconds(1500)
     /// Whether records are spread over several servers, each of which can lose its data alone.
     public var isSpread = false
     /// `conversations.default`: what sessions may join whose token does not say it.

@@ -57,11 +57,14 @@ public enum ClientMessage: Hashable, Sendable {
         /// May be omitted if the token names the device.
         public var device: DeviceID?
         public var state: DeviceState
+        /// The user of the client's last session. A worker refuses a token of another one.
+        public var user: UserID?
 
-        public init(token: ByteString, device: DeviceID?, state: DeviceState = .active) {
+        public init(token: ByteString, device: DeviceID?, state: DeviceState = .active, user: UserID? = nil) {
             self.token = token
             self.device = device
             self.state = state
+            self.user = user
         }
     }
 }

@@ -51,7 +51,7 @@ extension ClientMessage.Hello: JSONReadable {
     package init(json: JSONValue) throws(UnexpectedJSON) {
         self.init(
             token: try json.field("token"), device: try json.optionalField("device"),
-            state: try json.optionalField("state") ?? .active)
+            state: try json.optionalField("state") ?? .active, user: try json.optionalField("user"))
     }
 }
 
@@ -102,6 +102,7 @@ extension ClientRequest: JSONWritable {
         json.field("state", hello.state)
         json.field("token", hello.token)
         json.field("type", Kind.hello)
+        json.optionalField("user", hello.user)
     }
 
     private func write(_ kind: Kind, in conversation: ConversationID, to json: inout JSONWriter) {

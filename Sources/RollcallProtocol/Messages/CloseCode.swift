@@ -78,6 +78,11 @@ public struct CloseCode: Hashable, Sendable, RawRepresentable {
     /// Sign in again, if the user may.
     public static let sentAway = CloseCode(rawValue: 4106)
 
+    /// The token is for another user than the client's last session, or than this one.
+    ///
+    /// Forget the user who was signed in, and connect without `user` in the `hello`.
+    public static let anotherUser = CloseCode(rawValue: 4107)
+
     /// Whether reconnecting without a change can help.
     public var mayReconnect: Bool { !(4100...4199).contains(rawValue) }
 }
@@ -99,6 +104,7 @@ public struct GoodbyeReason: Hashable, Sendable, RawRepresentable {
     public static let expired = GoodbyeReason(rawValue: "expired")
     public static let limit = GoodbyeReason(rawValue: "limit")
     public static let sentAway = GoodbyeReason(rawValue: "sent_away")
+    public static let anotherUser = GoodbyeReason(rawValue: "another_user")
 
     // With ``CloseCode/busy``: the token is not taken, and another, or the same one later, may be.
     public static let badSignature = GoodbyeReason(rawValue: "bad_signature")

@@ -6,7 +6,17 @@ extension ServerMessage.Welcome: JSONReadable {
         self.init(
             user: try json.field("user"), device: try json.field("device"), session: try json.field("session"),
             worker: try json.field("worker"), time: try json.field("time"), ping: try json.field("ping"),
-            typing: try json.field("typing"), limits: try json.field("limits"), join: try? json.field("join"))
+            typing: try json.field("typing"), limits: try json.field("limits"), reconnect: try json.field("reconnect"),
+            coalesce: try (json.field("presence") as Times).coalesce, join: try? json.field("join"))
+    }
+
+    /// How presence is shown.
+    private struct Times: JSONReadable, JSONWritable {
+        let coalesce: Int64
+
+        init(coalesce: Int64) { self.coalesce = coalesce }
+        init(json: JSONValue) throws(UnexpectedJSON) { coalesce = try json.field("coalesce") }
+        func write(to json: inout JSONWriter) { json.object { $0.field("coalesce", coalesce) } }
     }
 
     func writeFields(to json: inout JSONWriter) {
@@ -14,6 +24,8 @@ extension ServerMessage.Welcome: JSONReadable {
         json.optionalField("join", join)
         json.field("limits", limits)
         json.field("ping", ping)
+        json.field("presence", Times(coalesce: coalesce))
+        json.field("reconnect", reconnect)
         json.field("session", session)
         json.field("time", time)
         json.field("type", ServerMessage.Kind.welcome)

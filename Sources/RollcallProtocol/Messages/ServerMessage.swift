@@ -33,12 +33,17 @@ public enum ServerMessage: Hashable, Sendable {
         public var ping: Int64
         public var typing: TypingTimes
         public var limits: Limits
+        /// Up to how long a client that has lost its connection waits at random before it reconnects, at first: in milliseconds.
+        public var reconnect: Int64
+        /// The minimum time between two shown changes, of a user or of what a device shows where it is: in milliseconds.
+        public var coalesce: Int64
         /// Which conversations without members the session may join; `nil` if a later version says it in another way.
         public var join: JoinRight?
 
         public init(
             user: UserID, device: DeviceID, session: ByteString, worker: ByteString, time: Timestamp, ping: Int64,
-            typing: TypingTimes, limits: Limits, join: JoinRight? = .all
+            typing: TypingTimes, limits: Limits, reconnect: Int64 = 1500, coalesce: Int64 = 500,
+            join: JoinRight? = .all
         ) {
             self.user = user
             self.device = device
@@ -48,6 +53,8 @@ public enum ServerMessage: Hashable, Sendable {
             self.ping = ping
             self.typing = typing
             self.limits = limits
+            self.reconnect = reconnect
+            self.coalesce = coalesce
             self.join = join
         }
     }

@@ -75,6 +75,9 @@ public struct WorkerConfiguration: Sendable {
         public var peers: [String] = []
         /// The ping interval. A connection is dead after two missed pings.
         public var ping = Duration.seconds(10)
+        /// Up to how long clients that lost their connection wait at random before they reconnect, at first. `nil`:
+        /// 1.5 s, or less where presence would not last as long.
+        public var reconnect: Duration?
         /// The certificate chain (PEM) for TLS on this port; requires ``privateKey``.
         public var certificate: String?
         public var privateKey: String?

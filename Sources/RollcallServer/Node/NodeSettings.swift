@@ -44,6 +44,12 @@ package struct NodeSettings: Sendable {
         shard.grace = configuration.presence.grace
         shard.hello = configuration.limits.hello
         shard.ping = configuration.edge.ping
+        // Half of the time in which a device that comes back was never offline, after a lost connection and a worker's crash.
+        let kept = [configuration.presence.grace, configuration.worker.lease - configuration.worker.heartbeat].map {
+            $0 / 2
+        }
+        shard.reconnect =
+            configuration.edge.reconnect ?? max(.milliseconds(250), kept.reduce(ShardSettings().reconnect, min))
         shard.join = configuration.isOpenByDefault ? .all : .none
         shard.limits = ServerMessage.Limits(
             watchedUsers: configuration.limits.watchedUsers,

@@ -52,6 +52,7 @@ extension WorkerConfiguration {
             "edge.peers", \.edge.peers, "hosts separated by commas, such as w2.example.org, *.example.org or 10.0.0.5",
             where: PeerPolicy.isPattern),
         .duration("edge.ping", \.edge.ping, in: .milliseconds(100)...(.seconds(600))),
+        .optional("edge.reconnect", \.edge.reconnect, in: .milliseconds(250)...(.seconds(30))),
         .optional("edge.certificate", \.edge.certificate, aFile),
         .optional("edge.private_key", \.edge.privateKey, aFile),
         .list("edge.origins", \.edge.origins, "origins separated by commas", where: { !$0.isEmpty }),

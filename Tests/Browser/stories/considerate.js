@@ -41,7 +41,7 @@ export const stories = {
       for (const [status, headers, sentence] of [
         [403, marked, `pages of ${location.origin} may not connect: add it to the worker's edge.origins`],
         [404, marked, "no worker answers at this path; a worker's is /v1/connect"],
-        [426, marked, "does a proxy pass Host and Upgrade on"], [429, marked, "too many connections from this address"],
+        [204, marked, "does a proxy pass Host and Upgrade on"], [429, marked, "too many connections from this address"],
         [503, marked, "the worker has no room"], [404, {}, "no worker answered, but something that answers 404"],
       ]) {
         answer = { status, headers };
@@ -67,7 +67,7 @@ export const stories = {
       client.connect();
       await world.advance(0);
       // The worker becomes ready between the handshake and the plain request.
-      [world.listens, answer] = [() => "yes", { status: 426, headers: { Rollcall: "1" } }];
+      [world.listens, answer] = [() => "yes", { status: 204, headers: { Rollcall: "1" } }];
       reply();
       await world.advance(1);
       equal([client.connection.latest.status, world.sockets.length], ["connected", 2]);

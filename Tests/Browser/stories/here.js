@@ -61,7 +61,7 @@ export const stories = {
     const observed = seen(client.here("doc"));
     one.close();
     await world.advance(0);
-    equal(told(world).slice(5), [["join"], ["enter"], ["join", true], ["exit"]]);
+    equal(told(world).slice(5), [["join"], ["enter"], ["exit"], ["join", true]]);
     observed.end();
   }),
 
@@ -132,10 +132,16 @@ export const stories = {
     world.script = (message, socket) => socket.behave(message);
     const before = world.all("enter").length;
     await world.advance(20_000);
-    equal([world.all("enter").length - before, world.all("join").length - joins], [1, 1]);
+    equal([world.all("enter").length - before, world.all("join").length - joins], [0, 1], "there is no room yet");
+    client.enter("elsewhere").close();
+    const third = client.enter("third");
+    await world.advance(1_000);
+    third.close();
+    await world.advance(1_000);
+    equal(world.all("enter").slice(before).map(({ conversation }) => conversation), ["third", "notes"], "now there is");
     world.socket.tell({ type: "removed", conversation: "notes" });
     await world.advance(70_000);
-    equal(world.all("enter").length - before, 2, "a member again");
+    equal(world.all("enter").length - before, 3, "a member again");
     second.close();
   }),
 

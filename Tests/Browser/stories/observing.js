@@ -56,7 +56,7 @@ export const stories = {
     await world.advance(1_000);
     world.script = () => {};
     client.setPhase("active");
-    await world.advance(3_500);
+    await world.advance(4_500);
     equal(world.sockets.length, 3, "a connection that does not answer is left");
   }),
 
@@ -72,7 +72,7 @@ export const stories = {
     const since = world.time - 63_000;
     equal([client.staleSince, stale.at(-1)], [since, since]);
     world.listens = () => "yes";
-    await world.advance(2_000);
+    await world.advance(7_000);
     equal([client.staleSince, stale.at(-1)], [null, null]);
   }),
 

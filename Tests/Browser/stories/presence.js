@@ -37,17 +37,15 @@ export const stories = {
   }),
 
   "P3: a hidden page is idle after a minute where there is a mouse, in the background at once on a phone, and ends typing": () => connected(async (world, client) => {
-    const original = globalThis.matchMedia;
-    let [isHidden, isTouch] = [false, false];
+    let isHidden = false;
     Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
-    globalThis.matchMedia = (query) => ({ matches: query === "(hover: none)" && isTouch });
     const hide = async (hidden) => {
       isHidden = hidden;
       document.dispatchEvent(new Event("visibilitychange"));
       await world.advance(0);
     };
     const states = () => world.all("state").map(({ state }) => state);
-    const unfollow = client.followPage();
+    let unfollow = client.followPage();
     try {
       const input = client.typingInput("c42");
       input.edited("x");
@@ -68,7 +66,8 @@ export const stories = {
       equal(states(), ["idle"]);
       await hide(false);
       equal([states(), world.said.at(-2).type], [["idle", "active"], "ping"], "the connection may have died meanwhile");
-      isTouch = true;
+      unfollow();
+      unfollow = client.followPage({ hiddenIs: "background" });
       await hide(true);
       equal(states(), ["idle", "active", "background"]);
       await hide(false);
@@ -79,7 +78,6 @@ export const stories = {
     } finally {
       unfollow();
       delete document.hidden;
-      globalThis.matchMedia = original;
     }
   }),
 

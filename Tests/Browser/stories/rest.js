@@ -5,9 +5,9 @@ import { connected, equal, inWorld, ok, seen } from "./world.js";
 
 /** A page whose visibility the story controls, on a phone or not. */
 async function onPage({ isTouch = false, isHidden = false }, story) {
-  const original = globalThis.matchMedia;
   Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
-  globalThis.matchMedia = (query) => ({ matches: query === "(hover: none)" && isTouch });
+  const userAgent = isTouch ? "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X)" : "Mozilla/5.0 (X11; Linux x86_64)";
+  Object.defineProperty(navigator, "userAgent", { configurable: true, value: userAgent });
   try {
     await story((hidden) => {
       isHidden = hidden;
@@ -15,7 +15,7 @@ async function onPage({ isTouch = false, isHidden = false }, story) {
     });
   } finally {
     delete document.hidden;
-    globalThis.matchMedia = original;
+    delete navigator.userAgent;
   }
 }
 

@@ -42,7 +42,7 @@ const BROWSERS = {
 
 /** Answers a plain request as this situation does, or throws where a page learns nothing. */
 function answerTo({ upgrade = "welcome", plain }, signal) {
-  const { status, ours, retryAfter } = plain ?? (upgrade === "welcome" || upgrade.close ? { status: 426, ours: true } : upgrade);
+  const { status, ours, retryAfter } = plain ?? (upgrade === "welcome" || upgrade.close ? { status: 204, ours: true } : upgrade);
   if ((plain ?? upgrade) === "silent") return new Promise((_, reject) => signal.addEventListener("abort", reject));
   if (!status || status === 302) throw new TypeError("nothing that may be read");
   return new Response(null, { status, headers: { ...ours && { Rollcall: "1" }, ...retryAfter && { "Retry-After": retryAfter } } });
@@ -53,7 +53,9 @@ async function play(row, random) {
   const world = new World();
   Object.defineProperty(world, "chance", { get: () => random(1_000_000) / 1_000_000 });
   const original = { WebSocket: globalThis.WebSocket, fetch: globalThis.fetch };
-  let [now, isOnline] = [{}, true];
+  let [now, isOnline, isHidden] = [{}, true, false];
+  world.forbidsThreads = row.threads === false;
+  Object.defineProperty(document, "hidden", { get: () => isHidden, configurable: true });
   const requests = [];
   Object.defineProperty(navigator, "onLine", { get: () => isOnline, configurable: true });
   const [userAgent, Delays] = BROWSERS[row.platform] ?? ["another"];
@@ -84,7 +86,20 @@ async function play(row, random) {
     requests.push(world.now);
     return answerTo({ ...now, ...row.plain && { plain: row.plain } }, signal);
   };
+  const look = (hidden) => {
+    isHidden = hidden;
+    // A browser holds up the timers of a page that nobody sees.
+    world.grid = hidden ? 1_000 * (row.grid ?? 0) : 0;
+    document.dispatchEvent(new Event("visibilitychange"));
+  };
+  let stale = 0;
+  client.isStale.subscribe((isStale) => { stale += Number(isStale && client.connection.latest.status === "connected"); });
   const tells = {
+    hidden: () => look(true), visible: () => look(false), resume: () => document.dispatchEvent(new Event("resume")),
+    drain: () => {
+      world.socket.tell({ type: "goodbye", reason: "draining", reconnect: true, after: 0 });
+      world.socket.end(4000);
+    },
     noNetwork: () => { isOnline = false; dispatchEvent(new Event("offline")); },
     network: () => { isOnline = true; dispatchEvent(new Event("online")); },
     background: () => client.setPhase("background"), foreground: () => client.setPhase("active"),
@@ -125,10 +140,11 @@ async function play(row, random) {
     await world.advance(0);
     const limit = end + 1_000 * (row.back ?? 700);
     while (!isBack() && world.next <= limit) await world.advance(world.next - world.now);
-    return { ...figures, back: isBack() ? (world.now - end) / 1_000 : null };
+    return { ...figures, stale, back: isBack() ? (world.now - end) / 1_000 : null };
   } finally {
     world.end();
     Object.assign(globalThis, original);
+    delete document.hidden;
     delete navigator.onLine;
     delete navigator.userAgent;
   }
@@ -139,7 +155,7 @@ function mistakes(row, figures) {
   const most = { requests: row.attempts, ...row };
   return [
     (row.back === null ? figures.back !== null : figures.back === null || figures.back > row.back) && "back",
-    ...["shows", "reports"].map((name) => name in row && figures[name] !== row[name] && name),
+    ...["shows", "reports", "stale"].map((name) => name in row && figures[name] !== row[name] && name),
     ...["attempts", "atLast", "requests"].map((name) => figures[name] > most[name] && name),
   ].filter(Boolean);
 }

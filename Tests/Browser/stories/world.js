@@ -5,7 +5,7 @@ import { RollcallClient } from "/rollcall.js";
 import { FakeSocket } from "/testing.js";
 
 const real = {
-  setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, random: Math.random, date: Date.now,
+  Worker: globalThis.Worker, setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, random: Math.random, date: Date.now,
 };
 
 /** Runs everything that is due now: promises, and what follows from them. */
@@ -32,6 +32,13 @@ export class World {
   limits = { watched_users: 2000, joined_conversations: 500, message_bytes: 65536, message_rate: 50, message_burst: 200 };
   expiry = 3_000;
   ping = 10_000;
+  reconnect = 1_500;
+  coalesce = 500;
+  /** The page's timers ring at multiples of this, as in a page that nobody sees; those of its threads do not. */
+  grid = 0;
+  /** Whether the page's policy forbids threads, and how many it has begun. */
+  forbidsThreads = false;
+  threads = 0;
   /** A browser that delays WebSockets after failures. */
   delays = null;
   /** By how much the clock of the worker's Redis was set. */
@@ -41,9 +48,27 @@ export class World {
 
   constructor() {
     globalThis.setTimeout = (ring, delay = 0) => {
-      this.#lastTimer += 1;
-      this.#timers.set(this.#lastTimer, { at: this.now + Math.max(0, delay), ring });
-      return this.#lastTimer;
+      const due = this.now + Math.max(0, delay);
+      return this.#timer(() => this.grid ? Math.ceil(due / this.grid) * this.grid : due, ring);
+    };
+    const world = this;
+    globalThis.Worker = class {
+      onmessage = null;
+      onerror = null;
+      #ringing;
+
+      constructor() {
+        world.threads += 1;
+        if (world.forbidsThreads) queueMicrotask(() => this.onerror?.(new Event("error")));
+      }
+
+      postMessage(delay) {
+        this.terminate();
+        const due = world.now + delay;
+        if (!world.forbidsThreads) this.#ringing = world.#timer(() => due, () => this.onmessage?.({ data: null }));
+      }
+
+      terminate() { clearTimeout(this.#ringing); }
     };
     globalThis.clearTimeout = (timer) => this.#timers.delete(timer);
     performance.now = () => this.now;
@@ -54,10 +79,17 @@ export class World {
   /** Closes its clients; otherwise, they would set timers in the next test's environment. */
   end() {
     for (const client of this.#clients) client.close();
-    Object.assign(globalThis, { setTimeout: real.setTimeout, clearTimeout: real.clearTimeout });
+    Object.assign(globalThis, { setTimeout: real.setTimeout, clearTimeout: real.clearTimeout, Worker: real.Worker });
     delete performance.now;
     Math.random = real.random;
     Date.now = real.date;
+  }
+
+  /** @param due returns when it rings */
+  #timer(due, ring) {
+    this.#lastTimer += 1;
+    this.#timers.set(this.#lastTimer, { get at() { return due(); }, ring });
+    return this.#lastTimer;
   }
 
   get timers() { return this.#timers.size; }
@@ -159,12 +191,12 @@ class Socket extends FakeSocket {
 
   /** What any worker does. */
   behave({ type, id, conversation, users }) {
-    const { limits, expiry, ping, time } = this.world;
+    const { limits, expiry, ping, time, reconnect, coalesce } = this.world;
     switch (type) {
       case "hello":
         this.tell({
           type: "welcome", user: "alice", device: "web", session: "s1", worker: "w1.abc", time, ping,
-          typing: { expiry, throttle: 1_000 }, limits,
+          typing: { expiry, throttle: 1_000 }, limits, reconnect, presence: { coalesce },
         });
         break;
       case "join": this.tellTyping(conversation); break;

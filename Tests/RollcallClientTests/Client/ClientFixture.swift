@@ -33,7 +33,8 @@ extension RollcallClient {
             return RollcallClient(urls: urls, device: "phone", options: options, token: token)
         }
         return RollcallClient(
-            urls: urls, device: "phone", options: options, token: TokenSource(token), over: network.network)
+            urls: urls, device: "phone", options: options, token: TokenSource { _ in try await token() },
+            over: network.network)
     }
 
     func isConnected() async throws {

@@ -130,30 +130,52 @@ import Testing
     }
 
     @Test(
-        "a token callback that never returns is called again after a while, or when the network changes"
-    )
-    func tokenThatNeverComes() async throws {
+        "one call of the token callback serves all who wait, at most two wait, and an answer counts whenever it comes")
+    func tokenThatComesLate() async throws {
         let world = TestWorld(isAppAwaited: false)
         let desk = Desk()
-        let client = world.client(token: { await desk.ask() }) { $0.longestPause = .seconds(1) }
+        let client = world.client(token: { await desk.ask() })
         client.connect()
         try await eventually("it is asked") { desk.asked == 1 }
         await world.advance(by: .milliseconds(9900))
-        #expect(client.connection.latest == .connecting)
-        await world.advance(by: .milliseconds(150))
-        if !client.connection.latest.waits(because: .tokenUnavailable) {
-            #expect(client.connection.latest == .connecting, "the pause was short")
-        }
-        await world.advance(by: .seconds(1))
-        try await eventually("it is asked again") { desk.asked == 2 }
         client.networkChanged()
         await world.settle()
-        try await eventually("it is asked at once") { desk.asked == 3 }
-        desk.answer(0, "late")
-        desk.answer(1, "late, too")
+        #expect(client.connection.latest == .connecting)
+        await world.advance(by: .milliseconds(100))
+        client.networkChanged()
+        try await eventually("after ten seconds, a network is reason to ask again") { desk.asked == 2 }
+        for _ in 0..<20 {
+            await world.advance(by: .seconds(10))
+            client.networkChanged()
+            client.connect()
+        }
         try await Self.turns(of: world)
-        #expect(client.connection.latest == .connecting && world.attempts == 0)
-        desk.answer(2, "alice")
+        #expect(desk.asked == 2 && client.connection.latest == .connecting && world.attempts == 0)
+        desk.answer(0, "alice")
+        try await eventually("it is connected") {
+            await world.settle()
+            return client.connection.latest.isConnected
+        }
+        #expect(world.connection.messages.first == .hello(.init(token: "alice", device: "phone", state: .active)))
+        desk.answer(1, "alice")
+        try await Self.turns(of: world)
+        #expect(world.attempts == 1)
+    }
+
+    @Test("what the token callback answers after a disconnect counts no more")
+    func tokenOfBefore() async throws {
+        let world = TestWorld(isAppAwaited: false)
+        let desk = Desk()
+        let client = world.client(token: { await desk.ask() })
+        client.connect()
+        try await eventually("it is asked") { desk.asked == 1 }
+        client.disconnect()
+        client.connect()
+        try await eventually("it is asked anew") { desk.asked == 2 }
+        desk.answer(0, "another")
+        try await Self.turns(of: world)
+        #expect(world.attempts == 0)
+        desk.answer(1, "alice")
         try await eventually("it is connected") {
             await world.settle()
             return client.connection.latest.isConnected
@@ -161,8 +183,8 @@ import Testing
         #expect(world.connection.messages.first == .hello(.init(token: "alice", device: "phone", state: .active)))
     }
 
-    @Test("a callback for a new token that never returns is called again while the old token is valid")
-    func refreshThatNeverComes() async throws {
+    @Test("a callback for a new token that does not return is called again beside it, and the late answer counts")
+    func refreshThatComesLate() async throws {
         let world = TestWorld(isAppAwaited: false)
         let desk = Desk()
         let client = world.client(token: { await desk.ask() })
@@ -173,24 +195,101 @@ import Testing
             await world.settle()
             return client.connection.latest.isConnected
         }
-        await world.advance(by: .seconds(3600 - 59))
-        try await eventually("a fresh one is asked for") { desk.asked >= 2 }
-        let asked = desk.asked
-        // Its time limit, and a pause.
-        await world.advance(by: .milliseconds(15_050))
-        try await eventually("it is asked for again") { desk.asked > asked }
-        try await Self.turns(of: world)
-        let latest = desk.asked - 1
+        await world.advance(by: .seconds(3600 - 119))
+        await world.advance(by: .seconds(60))
+        try await eventually("a fresh one is asked for") { desk.asked == 2 }
+        await world.advance(by: .seconds(57))
         let fresh = jwt(expires: world.serverTime.advanced(by: .seconds(3600)))
-        desk.answer(latest, fresh)
+        desk.answer(1, fresh)
         try await eventually("it is said") {
             await world.settle()
             return world.connection.messages.contains(.token(ByteString(fresh)))
         }
-        for late in 1..<latest { desk.answer(late, "late") }
+        for late in 2..<desk.asked { desk.answer(late, "late") }
         try await Self.turns(of: world)
         #expect(!world.connection.messages.contains(.token("late")))
         #expect(world.connections.count == 1)
+    }
+
+    @Test("the token callback learns why it is called, and a user who is signed out is so at once")
+    func whyAsked() async throws {
+        let world = TestWorld()
+        let asked = NIOLockedValueBox<[TokenRequest]>([])
+        let client = world.client(token: { (request: TokenRequest) in
+            let number = asked.withLockedValue {
+                $0.append(request)
+                return $0.count
+            }
+            if number == 4 { throw RollcallError(.badToken, "signed out") }
+            return jwt(expires: world.serverTime.advanced(by: .seconds(number == 1 ? 600 : 1200)))
+        })
+        client.connect()
+        await world.settle()
+        await world.advance(by: .seconds(590))
+        world.connection.close(.tokenExpired)
+        await world.advance(by: .seconds(1))
+        #expect(
+            asked.withLockedValue { $0.map(\.reason) } == [.first, .renewal, .refused]
+                && asked.withLockedValue { $0.last?.code } == .tokenExpired)
+        await world.advance(by: .seconds(1200))
+        guard case .failed(let error) = client.connection.latest else { throw Unexpected() }
+        #expect(error.code == .badToken && world.connection.messages.last == .goodbye)
+        await world.advance(by: .seconds(3600))
+        client.networkChanged()
+        await world.settle()
+        #expect(asked.withLockedValue { $0.count } == 4)
+    }
+
+    private struct Unexpected: Error {}
+
+    @Test("a callback that reached nobody is called again as soon as a connection would be tried")
+    func unreachableApp() async throws {
+        for error in [URLError(.notConnectedToInternet), RollcallError(.unreachable, "no network")] as [any Error] {
+            let world = TestWorld()
+            let isDown = NIOLockedValueBox(true)
+            let client = world.client(token: {
+                if isDown.withLockedValue({ $0 }) { throw error }
+                return "alice"
+            })
+            client.connect()
+            await world.settle()
+            await world.advance(by: .seconds(20))
+            isDown.withLockedValue { $0 = false }
+            await world.advance(by: .seconds(2))
+            #expect(client.connection.latest.isConnected)
+        }
+    }
+
+    /// Regression: a page of Alice went on as Bob, who had signed in in another tab.
+    @Test("a token of another user ends the session, and what was shown is empty; only disconnect forgets the user")
+    func anotherUser() async throws {
+        let user = NIOLockedValueBox("alice")
+        let world = TestWorld { request, connection in
+            guard case .hello(let hello) = request.message, let last = hello.user?.text,
+                last != user.withLockedValue({ $0 })
+            else { return connection.behave(request) }
+            connection.close(.anotherUser)
+        }
+        let client = world.client(token: { user.withLockedValue { $0 } })
+        let bob = Collected(client.presence(of: "bob"))
+        client.connect()
+        await world.settle()
+        world.connection.send(
+            .presence([Presence(user: "bob", status: .online, lastSeen: nil, updatedAt: nil, version: 9)]))
+        try await bob.latest("bob is online") { $0.status == .online }
+        user.withLockedValue { $0 = "bob" }
+        world.connection.close(.tokenExpired)
+        await world.advance(by: .seconds(2))
+        try await bob.latest("nobody is known") { $0.version == 0 }
+        guard case .failed(let error) = client.connection.latest else { throw Unexpected() }
+        #expect(error.code == .anotherUser && error.retryIn == nil)
+        client.connect()
+        await world.settle()
+        #expect(!client.connection.latest.isConnected)
+        client.disconnect()
+        client.connect()
+        await world.settle()
+        #expect(client.connection.latest.isConnected)
     }
 
     /// Regression: the refused token was used for the next connection, which then ended for good.
@@ -227,7 +326,8 @@ import Testing
         world.connection.drop()
         await world.advance(by: .seconds(3))
         #expect(
-            world.connection.received.first?.message == .hello(.init(token: tokens[2], device: "phone", state: .active))
+            world.connection.received.first?.message
+                == .hello(.init(token: tokens[2], device: "phone", state: .active, user: "alice"))
         )
     }
 

@@ -160,8 +160,8 @@ import Testing
         let second = world.connections[1]
         #expect(
             second.messages == [
-                .hello(.init(token: "alice", device: "phone", state: .active)), .join("c42", presence: false),
-                .watch(["bob", "carol"]),
+                .hello(.init(token: "alice", device: "phone", state: .active, user: "alice")),
+                .join("c42", presence: false), .watch(["bob", "carol"]),
             ])
         #expect(carol.values.count == 1, "nothing about carol has changed")
     }

@@ -32,6 +32,9 @@ struct Situation: Decodable, CustomTestStringConvertible {
     let atLast: Int?
     /// How often the client reports `failed`.
     let reports: Int?
+    /// Timers ring only at multiples of this, in a page while nobody sees it; `threads`: whether that may begin threads, whose
+    /// timers ring in time; `stale`: how often what it shows becomes stale while it is connected.
+    let grid: Double?
 
     struct Phase: Decodable {
         let `for`: Double
@@ -39,7 +42,8 @@ struct Situation: Decodable, CustomTestStringConvertible {
         let upgrade: Upgrade?
         /// How the token callback answers: `throws`, `nothing`, `waits`, or `signedOut`.
         let token: String?
-        /// `noNetwork`, `network`, `background`, `foreground`.
+        /// `noNetwork`, `network`, `background`, `foreground`; `hidden`, `visible`, `resume`: of a page, which nobody sees, sees
+        /// again, or which was suspended; `drain`: the worker stops, and another one is there.
         let tells: [String]?
         /// The process does not run meanwhile, and its connection dies unless it `survives`.
         let slept: Bool?
@@ -108,6 +112,7 @@ struct Situation: Decodable, CustomTestStringConvertible {
         let client = client(of: row)
         let failures = Collected(client.connection)
         let isNew = row.starts == "new"
+        time.grid = row.grid.map { .seconds($0) }
         if !isNew {
             client.connect()
             await time.advance(to: time.now + .seconds(30))
@@ -193,10 +198,15 @@ struct Situation: Decodable, CustomTestStringConvertible {
     private func tell(_ client: RollcallClient, _ words: [String]?) {
         for word in words ?? [] {
             switch word {
-            case "noNetwork": client.engine.run { $0.networkIs(available: false) }
-            case "network":
-                client.engine.run { $0.networkIs(available: true) }
-                client.networkChanged()
+            case "noNetwork", "hidden": break
+            case "network": client.networkChanged()
+            case "drain":
+                client.engine.run { [world] _ in
+                    for wire in world.sessions {
+                        wire.tell(.goodbye(.init(reason: .draining, reconnect: true, after: 0)))
+                    }
+                    world.endAll(.closed(.draining))
+                }
             case "background": client.setPhase(.background)
             case "foreground": client.setPhase(.active)
             default: Issue.record("unknown word: \(word)")

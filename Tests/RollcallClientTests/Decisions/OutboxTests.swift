@@ -21,7 +21,7 @@ import Testing
         outbox.limitsLearnt(
             .init(
                 watchedUsers: watchedUsers, joinedConversations: joinedConversations, messageBytes: bytes,
-                messageRate: 1_000_000, messageBurst: burst), at: now)
+                messageRate: 1_000_000, messageBurst: burst), entriesEvery: .milliseconds(500), at: now)
     }
 
     private mutating func requests() -> [ClientRequest] {

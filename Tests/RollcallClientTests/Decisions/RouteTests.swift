@@ -25,27 +25,73 @@ func jitter(_ seed: UInt64) -> Jitter {
         return try! Route(urls: urls, options, using: &random)
     }
 
-    private mutating func end(_ ending: Ending, held: Duration = .zero) -> Route.Next {
-        route.ended(ending, held: held, hasNetwork: true, at: now, using: &random)
+    private mutating func end(_ ending: Ending, held: Duration = .zero, after outage: Duration = .zero) -> Route.Next {
+        route.ended(ending, held: held, at: now + outage, using: &random)
     }
 
-    private mutating func pause(_ ending: Ending, held: Duration = .zero) throws -> Duration {
-        guard case .retry(let pause, false, _) = end(ending, held: held) else { throw Unexpected() }
+    private mutating func pause(
+        _ ending: Ending, held: Duration = .zero, after outage: Duration = .zero
+    ) throws -> Duration {
+        guard case .retry(let pause, _, false, _) = end(ending, held: held, after: outage) else { throw Unexpected() }
         return pause
     }
 
     private struct Unexpected: Error {}
 
-    @Test("pauses have full jitter, so that the clients of a failed worker do not reconnect in step")
-    func fullJitter() {
-        var pauses: Set<Duration> = []
-        for seed in 0..<200 {
-            var random = jitter(UInt64(seed))
-            var backoff = Backoff(first: .milliseconds(250), longest: .seconds(2))
-            pauses.insert(backoff.failed(using: &random))
+    @Test(
+        "a pause is random, from none to a tenth of the outage, at least to what the welcome names and at most to 30 s",
+        arguments: [
+            (0, 1500, 1500), (10, 1500, 1500), (75, 1500, 7500), (300, 1500, 30_000), (7200, 1500, 30_000),
+            (0, 250, 250), (0, 0, 250), (0, 9000, 9000), (0, 999_000, 30_000),
+        ])
+    mutating func pauses(outage: Int, floor: Int, most: Int) throws {
+        route.welcomed(reconnect: .milliseconds(floor))
+        _ = end(.lost(nil), held: .seconds(5))
+        let pauses = try (0..<200).map { _ in try pause(.notReached(nil), after: .seconds(outage)) }
+        let limit = Duration.milliseconds(most)
+        #expect(pauses.allSatisfy { $0 <= limit })
+        #expect(pauses.min()! < limit * 0.1 && pauses.max()! > limit * 0.9 && Set(pauses).count > 50)
+    }
+
+    @Test("only a connection that lasted begins a new count of the outage, or a reason to try at once")
+    mutating func counted() throws {
+        _ = end(.lost(nil), held: .seconds(5))
+        func longest() throws -> Duration {
+            try (0..<100).map { _ in try pause(.lost(nil), held: .seconds(4), after: .seconds(100)) }.max()!
         }
-        #expect(pauses.count > 100)
-        #expect(pauses.min()! < .milliseconds(25) && pauses.max()! > .milliseconds(225))
+        #expect(try longest() > .seconds(8))
+        route.outageBegan(at: now + .seconds(99))
+        #expect(try longest() <= .milliseconds(1500))
+    }
+
+    @Test("a balancer may lengthen a pause up to 30 s, and only a worker's own wish is kept")
+    mutating func asked() throws {
+        for (ours, asked, isKept) in [(true, 20, true), (false, 20, false), (false, 3600, false)] {
+            let answer = UpgradeRefused(status: 503) { $0 == "Rollcall" ? (ours ? "1" : nil) : "\(asked)" }
+            guard case .retry(let pause, isKept, false, _) = end(.notReached(answer)) else { throw Unexpected() }
+            #expect(pause >= .seconds(min(asked, 30)) && pause <= .seconds(30))
+        }
+    }
+
+    /// Each figure is the most attempts in one second of the five before an outage ends, of a thousand clients.
+    @Test("the longer an outage lasts, the fewer clients come in each second")
+    func herd() {
+        var attempts = [Int: Int]()
+        for seed in 0..<1000 as Range<UInt64> {
+            var (route, random, time) = (Self.route("wss://home"), jitter(seed), Duration.zero)
+            while time < .seconds(320) {
+                attempts[Int(time / .seconds(1)), default: 0] += 1
+                guard
+                    case .retry(let pause, _, _, _) = route.ended(
+                        .lost(nil), held: .zero, at: now + time, using: &random)
+                else { return #expect(Bool(false), "it gives up") }
+                time += max(pause, .milliseconds(1))
+            }
+        }
+        for (outage, most) in [(5, 1600), (20, 1300), (75, 380), (300, 110)] {
+            let found = (outage..<outage + 5).map { attempts[$0, default: 0] }.max() ?? 0
+            #expect(found <= most && found > 0, "after \(outage) s")
+        }
     }
 
     @Test(
@@ -57,14 +103,14 @@ func jitter(_ seed: UInt64) -> Jitter {
         for ending in endings {
             route = Self.route("wss://home/v1/connect")
             for failure in 0..<20 {
-                let next = ending.map { end($0) } ?? route.tokenFailed(Unexpected(), using: &random)
-                guard case .retry(let pause, _, _) = next else { throw Unexpected() }
+                let next = ending.map { end($0) } ?? route.tokenFailed(Unexpected(), at: now, using: &random)
+                guard case .retry(let pause, _, _, _) = next else { throw Unexpected() }
                 let limit = min(Duration.milliseconds(250) * (1 << min(failure, 10)), .seconds(15))
                 #expect(pause >= limit / 2 && pause <= limit, "after \(failure) failures")
             }
             // Only a connection that lasted lets them begin anew.
             _ = end(.lost(nil), held: .seconds(5))
-            guard case .retry(let pause, _, _) = route.tokenFailed(Unexpected(), using: &random) else {
+            guard case .retry(let pause, _, _, _) = route.tokenFailed(Unexpected(), at: now, using: &random) else {
                 throw Unexpected()
             }
             #expect(pause <= .milliseconds(250))
@@ -78,7 +124,7 @@ func jitter(_ seed: UInt64) -> Jitter {
         for limit in [2, 2, 4, 4, 8, 8, 10, 16, 20, 32, 40, 40] {
             #expect(many.timeLimit(atMost: .seconds(10)) == .seconds(limit))
             many.timedOut(atMost: .seconds(10))
-            _ = many.ended(.notReached(nil), held: .zero, hasNetwork: true, at: now, using: &random)
+            _ = many.ended(.notReached(nil), held: .zero, at: now, using: &random)
         }
         for limit in [10, 20, 40, 40] {
             #expect(route.timeLimit(atMost: .seconds(10)) == .seconds(limit))
@@ -102,7 +148,9 @@ func jitter(_ seed: UInt64) -> Jitter {
                 continue
             }
             var client = waiting[next]
-            guard case .retry(let pause, _, _) = client.route.tokenFailed(Unexpected(), using: &client.random) else {
+            guard
+                case .retry(let pause, _, _, _) = client.route.tokenFailed(Unexpected(), at: now, using: &client.random)
+            else {
                 return #expect(Bool(false), "it gives up")
             }
             client.at += max(0.001, pause / .seconds(1))
@@ -118,12 +166,14 @@ func jitter(_ seed: UInt64) -> Jitter {
     mutating func retryAfter() throws {
         for (asked, least) in [(Duration.seconds(30), Duration.seconds(30)), (.seconds(Int64.max), .seconds(300))] {
             let error = TokenUnavailable(retryAfter: asked)
-            guard case .retry(let pause, true, _) = route.tokenFailed(error, using: &random) else { throw Unexpected() }
+            guard case .retry(let pause, _, true, _) = route.tokenFailed(error, at: now, using: &random) else {
+                throw Unexpected()
+            }
             #expect(pause >= least && pause <= min(least + .seconds(1), .seconds(300)))
         }
         guard
-            case .retry(let pause, true, _) = route.tokenFailed(
-                TokenUnavailable(retryAfter: .seconds(-9)), using: &random)
+            case .retry(let pause, _, true, _) = route.tokenFailed(
+                TokenUnavailable(retryAfter: .seconds(-9)), at: now, using: &random)
         else { throw Unexpected() }
         #expect(pause >= .zero && pause <= .seconds(1))
     }
@@ -137,11 +187,8 @@ func jitter(_ seed: UInt64) -> Jitter {
         }
     }
 
-    @Test("only a connection that lasted resets the pauses")
+    @Test("only a connection that lasted resets the pauses after refusals")
     mutating func held() throws {
-        for _ in 0..<20 { _ = try pause(.lost(nil), held: .milliseconds(10)) }
-        #expect(try (0..<20).map { _ in try pause(.lost(nil), held: .milliseconds(10)) }.max()! > .milliseconds(250))
-        for _ in 0..<20 { #expect(try pause(.lost(nil), held: .seconds(5)) <= .milliseconds(250)) }
         for least in [60, 120, 240, 300, 300, 60] {
             let held = Duration.seconds(least == 60 ? 5 : 0)
             let next = end(.closed(.badToken, because: "wrong_type: no"), held: held)
@@ -186,7 +233,7 @@ func jitter(_ seed: UInt64) -> Jitter {
         #expect(tried.count == 3)
         #expect(limits == [2, 2, 2, 4, 4, 4].map { .seconds($0) })
         #expect([0, 1, 3, 4].allSatisfy { pauses[$0] == .zero } && pauses[2] > .zero && pauses[5] > .zero)
-        route.welcomed()
+        route.welcomed(reconnect: .milliseconds(1500))
         #expect(route.timeLimit(atMost: .seconds(10)) == .seconds(2))
     }
 
@@ -194,7 +241,7 @@ func jitter(_ seed: UInt64) -> Jitter {
     mutating func nextWorker() throws {
         route = Self.route("wss://a", "wss://b")
         let first = route.address
-        route.welcomed()
+        route.welcomed(reconnect: .milliseconds(1500))
         _ = try pause(.lost(nil))
         #expect(route.address != first)
     }
@@ -244,7 +291,7 @@ func jitter(_ seed: UInt64) -> Jitter {
         var route = try Route(urls: ["ws://localhost/v1/connect"], options, using: &random)
         let home = route.address
         route.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: ByteString(to)))
-        _ = route.ended(.closed(.draining), held: .seconds(60), hasNetwork: true, at: now, using: &random)
+        _ = route.ended(.closed(.draining), held: .seconds(60), at: now, using: &random)
         #expect(route.address == (isFollowed ? WorkerAddress(to) : home))
     }
 
@@ -270,16 +317,16 @@ func jitter(_ seed: UInt64) -> Jitter {
     mutating func refusedForNow(reason: GoodbyeReason) {
         for (round, longest) in [2, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300].enumerated() {
             route.goodbyeReceived(.init(reason: reason, reconnect: true, after: 2000))
-            guard case .retry(let pause, let isFresh, let error) = end(.closed(.busy)) else {
+            guard case .retry(let pause, true, let isFresh, let error) = end(.closed(.busy)) else {
                 return #expect(Bool(false), "it gives up")
             }
             #expect(max(.seconds(2), .seconds(longest) / 2) <= pause && pause <= .seconds(longest), "\(pause)")
             #expect(isFresh == !round.isMultiple(of: 2))
             #expect(error.code == .badToken && error.message.contains(reason.rawValue) && error.closeCode == .busy)
         }
-        route.welcomed()
+        route.welcomed(reconnect: .milliseconds(1500))
         route.goodbyeReceived(.init(reason: reason, reconnect: true, after: 2000))
-        guard case .retry(.seconds(2), false, _) = end(.closed(.busy)) else {
+        guard case .retry(.seconds(2), true, false, _) = end(.closed(.busy)) else {
             return #expect(Bool(false), "not as at first")
         }
     }

@@ -11,7 +11,7 @@ import Testing
     /// Tokens that are valid for these numbers of seconds, each from when it is requested.
     private func client(_ lives: Int...) -> RollcallClient {
         let asked = Mutex(0)
-        return worker.client(user: "alice") {
+        return worker.client(user: "alice") { _ in
             let number = asked.withLock {
                 $0 += 1
                 return $0 - 1
@@ -56,7 +56,7 @@ import Testing
             "alice", "a.b.c", jwt("{}"), jwt(#"{"exp":"soon"}"#), jwt("[]"), "..", jwt(#"{"exp":1e400}"#),
         ])
     func noExpiry(token: String) async {
-        let client = worker.client(user: "alice") { token }
+        let client = worker.client(user: "alice") { _ in token }
         client.connect()
         await worker.passes(.seconds(100_000))
         #expect(await tokens() == 0 && client.connection.latest.isConnected)

@@ -107,15 +107,20 @@ struct EdgeHandshakeTests {
     @Test("tells a page that only asks whether its origin may connect")
     func plainRequests() async throws {
         try await TestEdge.with { edge in
-            for (path, origin, status) in [
-                ("/v1/connect", "http://localhost:1", 426), ("/v1/connect?x", "https://evil.example", 403),
-                ("/x", "https://evil.example", 404),
+            for (path, origin, accept, status) in [
+                ("/v1/connect", "http://localhost:1", "*/*", 426),
+                // No error in the console of a page that works.
+                ("/v1/connect", "http://localhost:1", "application/rollcall", 204),
+                ("/v1/connect?x", "https://evil.example", "application/rollcall", 403),
+                ("/x", "https://evil.example", "application/rollcall", 404),
             ] {
                 let client = try RawClient(port: edge.port)
-                try await client.send("GET \(path) HTTP/1.1\r\nHost: a\r\nOrigin: \(origin)\r\n\r\n")
+                let request = "GET \(path) HTTP/1.1\r\nHost: a\r\nOrigin: \(origin)\r\nAccept: \(accept)\r\n\r\n"
+                try await client.send(request)
                 let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
                 #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
                 #expect(answer.contains("\r\nAccess-Control-Allow-Origin: *\r\n"))
+                #expect(answer.contains("\r\nRollcall: 1\r\n") && answer.contains("Content-Length") == (status != 204))
             }
         }
     }

@@ -41,7 +41,9 @@ struct Handshake: Sendable {
         guard headers["origin"].count <= 1,
             origins.allows(headers.first(name: "origin"), host: headers.first(name: "host"))
         else { throw origins.isForThisMachine ? .notThisMachine : .foreignOrigin }
-        guard headers.lists("websocket", in: "upgrade") else { throw .notWebSocket }
+        guard headers.lists("websocket", in: "upgrade") else {
+            throw headers.lists("application/rollcall", in: "accept") ? .probe : .notWebSocket
+        }
         guard request.version == .http1_1 else { throw .bad("A WebSocket handshake must be an HTTP/1.1 request.") }
         guard headers.lists("upgrade", in: "connection") else {
             throw .bad("The header Connection does not name Upgrade. A proxy may have removed it.")

@@ -71,7 +71,10 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
                 state = .accepted(try loop.handshake.accept(request))
             } catch {
                 // A page asks without a WebSocket whether one would open.
-                refuse(error == .notWebSocket ? noRoom ?? error : error, to: request)
+                let isAsked = error == .probe || error == .notWebSocket
+                if isAsked, let noRoom { return refuse(noRoom, to: request) }
+                if error == .probe { return respond(error, to: request, context) }
+                refuse(error, to: request)
             }
         case (.accepted, .body):
             refuse(.body)

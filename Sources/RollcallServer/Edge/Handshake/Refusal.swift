@@ -18,6 +18,8 @@ struct Refusal: Error, Hashable, Sendable {
         sentence: "There is nothing at this path. The WebSocket is at \(Handshake.path); the HTTP routes are on the "
             + "admin port.")
     static let serving = Refusal(status: .ok, sentence: "This worker takes devices.")
+    /// What a client asks that wants to know whether a worker is there: such an answer is no error in a browser's console.
+    static let probe = Refusal(status: .noContent, sentence: "")
     static let notServing = Refusal(status: .serviceUnavailable, sentence: "This worker takes no devices.")
     static let notGET = Refusal(
         status: .methodNotAllowed, sentence: "Open the WebSocket with GET.", headers: ["Allow": "GET"])
@@ -62,9 +64,11 @@ struct Refusal: Error, Hashable, Sendable {
             "Access-Control-Expose-Headers": "Retry-After, Rollcall",
         ]
         let fields = readable.merging(Self.mark) { $1 }.merging(headers) { $1 }.sorted { $0.key < $1.key }
-        let body = sentence + "\n"
-        var text = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\nContent-Type: text/plain; charset=utf-8\r\n"
-        text += "Content-Length: \(body.utf8.count)\r\n"
+        let body = status == .noContent ? "" : sentence + "\n"
+        var text = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
+        if !body.isEmpty {
+            text += "Content-Type: text/plain; charset=utf-8\r\nContent-Length: \(body.utf8.count)\r\n"
+        }
         text += fields.map { "\($0.key): \($0.value)\r\n" }.joined() + "\r\n"
         return ByteBuffer(string: method == .HEAD ? text : text + body)
     }
