@@ -19,6 +19,7 @@ static const unsigned char browser_file_texts[] = {
 #embed "../RollcallBrowser/Module/rollcall.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/room.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/route.js" suffix(, 0,)
+#embed "../RollcallBrowser/Module/subscriptions.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/testing.d.ts" suffix(, 0,)
 #embed "../RollcallBrowser/Module/testing.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/texts.js" suffix(, 0,)

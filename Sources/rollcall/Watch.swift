@@ -88,7 +88,8 @@ actor NewsPrinter {
                     for await presence in client.presence(of: user) { try await self.print { $0.news(in: presence) } }
                 }
             }
-            try await group.waitForAll()
+            // The first that ends with an error, such as a closed pipe, ends all.
+            for try await _ in group {}
         }
     }
 

@@ -5,6 +5,8 @@ import statistics
 import time
 import urllib.request
 
+from selenium.webdriver import ActionChains
+
 from deployment import eventually
 from pages import soak
 
@@ -378,3 +380,38 @@ def test_c3_views_opened_and_closed_leave_no_memory(page, workers, room):
     assert after - before < 1_000_000
     assert observing - after < 1_000_000
     assert page.run("return people.alice.client.connection.latest.status") == "connected"
+
+
+def test_p4_input_counts_though_a_page_stops_its_events_and_in_frames(open_page, workers, driver):
+    page = open_page()
+    page.show()
+    page.run("""
+        document.body.innerHTML = `<div id="editor" tabindex="0">An editor</div><iframe srcdoc="<p>A frame</p><iframe srcdoc='<p>One in it</p>'></iframe>"></iframe>`;
+        for (const type of ["pointermove", "pointerdown", "keydown", "click"]) {
+          editor.addEventListener(type, (event) => event.stopPropagation());
+        }
+        window.client = new rollcall.RollcallClient({ url: arguments[0], token: "alice", idleAfter: 700 });
+        client.connect();
+        client.followPage();
+    """, workers[0].edge)
+
+    def in_frames(depth):
+        driver.switch_to.default_content()
+        for _ in range(depth):
+            driver.switch_to.frame(0)
+        ActionChains(driver).move_to_element(driver.find_element("tag name", "p")).click().perform()
+        driver.switch_to.default_content()
+
+    editor = driver.find_element("id", "editor")
+    for what, act in [
+        ("a pointer over what stops its events", lambda: ActionChains(driver).move_to_element(editor).move_by_offset(2, 2).perform()),
+        ("a key there", lambda: editor.send_keys("x")), ("a click in a frame", lambda: in_frames(1)),
+        ("a click in a frame within it", lambda: in_frames(2)),
+    ]:
+        page.until("it is idle", "client.deviceState === 'idle'")
+        act()
+        assert page.run("return client.deviceState") == "active", what
+    page.until("it is idle", "client.deviceState === 'idle'")
+    page.run("editor.dispatchEvent(new Event('pointermove', { bubbles: true }))")
+    assert page.run("return client.deviceState") == "idle", "what a page makes up is no input"
+    page.run("client.close()")

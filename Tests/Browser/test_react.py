@@ -180,3 +180,53 @@ def test_c6_a_hook_without_provider_says_so(driver, site):
     """)
     page.until("it says so", "mistakes.some((each) => each.includes('RollcallProvider'))")
     page.close()
+
+
+@pytest.mark.parametrize("early", ["undefined", "null", "''"])
+def test_c6_an_id_that_is_not_there_yet_shows_nothing(fake, early):
+    fake.run("window.problems = []; client.addEventListener('problem', ({ detail }) => problems.push(detail.code));"
+             f"setView({{ rows: 0, chat: null, early: {early} }})")
+    eventually("nothing is shown", lambda: text(fake, "#early") == "|none|||none|")
+    fake.run("fake.person('bob').comes(); setView({ rows: 0, chat: null, early: 'bob' })")
+    eventually("now it is there", lambda: text(fake, "#early").startswith("|green||"))
+    assert fake.run("return problems") == []
+
+
+@pytest.mark.parametrize("wrong", ["'John Smith'", "'a{1}'", "42", "{}"])
+def test_c6_an_invalid_id_is_a_problem_and_shows_nothing(fake, wrong):
+    fake.run("window.problems = []; client.addEventListener('problem', ({ detail }) => problems.push(detail.code));"
+             f"setView({{ rows: 0, chat: null, early: {wrong} }})")
+    eventually("it is told", lambda: "invalid_name" in fake.run("return problems"))
+    assert text(fake, "#early").startswith("|none||")
+    assert set(fake.run("return problems")) == {"invalid_name"}
+
+
+def test_x6_what_is_announced_has_the_names_of_the_newest_render(fake):
+    fake.run("setView({ rows: 0, chat: null, names: {} }); window.bob = fake.person('bob'); bob.comes(); bob.types('named')")
+    eventually("somebody types", lambda: text(fake, "#named") != "")
+    fake.run("setView({ rows: 0, chat: null, names: { bob: 'Bob' } })")
+    eventually("it is Bob", lambda: text(fake, "#named") == "Bob schreibt")
+
+
+def test_c3_rows_that_change_keep_no_earlier_render(fake):
+    """Regression: each change of a list kept 4 KB for ever."""
+    fake.run("""
+        window.friends = Array.from({ length: 20 }, (_, number) => fake.person(`friend${number}`));
+        window.change = async (times) => {
+          for (let time = 0; time < times; time += 1) {
+            const friend = friends[time % 20];
+            time % 40 < 20 ? friend.comes() : friend.goes();
+            await new Promise((resolve) => setTimeout(resolve, 2));
+          }
+          return true;
+        };
+    """)
+
+    def heap_after(changes):
+        fake.run("window.isDone = false; change(arguments[0]).then(() => { isDone = true; })", changes)
+        eventually("they have changed", lambda: fake.run("return isDone"), within=60)
+        fake.driver.execute_cdp_cmd("HeapProfiler.collectGarbage", {})
+        return fake.driver.execute_cdp_cmd("Runtime.getHeapUsage", {})["usedSize"]
+
+    before = heap_after(200)
+    assert heap_after(1_000) - before < 1_000_000

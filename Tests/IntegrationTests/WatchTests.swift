@@ -114,6 +114,14 @@ struct WatchTests {
         try await eventually("the typing is shown, and its end") { watch.output.hasSuffix("\(typing)\n\(nobody)\n") }
         watch.signal(SIGINT)
         #expect(try await watch.exitCode() == 0)
+        // Regression: it ran on through several changes, and had to be killed.
+        let piped = try ChildProcess([
+            "sh", "-c", "\(RollcallProgram.path) watch --as bob -c c42 \(url.joined(separator: " ")) | head -n 1",
+        ])
+        try await eventually("it watches") { piped.output.contains("\n") }
+        let again = try ChildProcess([RollcallProgram.path, "type", "c42", "--as", "alice", "--for", "500ms"] + url)
+        #expect(try await again.exitCode() == 0)
+        #expect(try await piped.exitCode() == 0)
         let endless = try ChildProcess([RollcallProgram.path, "type", "c42", "--as", "alice"] + url)
         #expect(try await endless.exitCode() == 64)
     }

@@ -1,14 +1,13 @@
 // The life of the connection to a worker: a token, a socket, hello, welcome, silence, and what follows each end.
 
 import { Liveness } from "./attention.js";
-import { MINUTE, parseMessage, randomText, RollcallError, SECOND, soon, steadyNow, warn } from "./messages.js";
-import { answerOf, Backoff, parseAddress, Route } from "./route.js";
+import { MINUTE, parseMessage, randomText, RollcallError, SECOND, socketClosed, soon, steadyNow, warn } from "./messages.js";
+import { Backoff, invalidURL, isInvitation, parseAddress, Probe, Route } from "./route.js";
 import { claimsOf, isSignedOut, isUnreachable, tokenExpiry, TokenSource } from "./token.js";
 import { listening } from "./updates.js";
 
-/** Why the token callback is called. */
-const FIRST = { reason: "first" };
-const RENEWAL = { reason: "renewal" };
+/** @type {import("./rollcall.js").TokenRequest[]} Why the token callback is called. */
+const [FIRST, RENEWAL] = [{ reason: "first" }, { reason: "renewal" }];
 
 /**
  * Does what `Route` and `Liveness` decide, and tells the engine what happens. There is at most one attempt at a time.
@@ -55,8 +54,7 @@ export class Connection {
   #renewalPauses = null;
   /** Since when renewals fail because the app reaches nobody. */
   #unreachableSince = null;
-  /** Aborting it ends a probe. */
-  #probe = null;
+  #probe = new Probe();
   /** Of this client alone, so that two never end each other, and never stored. Used unless the app or the token names one. */
   #drawnDevice = `web-${randomText()}`;
   /** Null if a URL of the app is not valid. */
@@ -216,8 +214,8 @@ export class Connection {
     const [socket, wasOpen] = [this.#socket, this.isOpen];
     this.#stage = "waiting";
     this.#attempt += 1;
-    this.#probe?.abort();
-    this.#socket = this.#probe = this.#deadline = this.#renewal = null;
+    this.#probe.end();
+    this.#socket = this.#deadline = this.#renewal = null;
     this.#isRenewing = false;
     socket?.close();
     if (wasOpen) this.#engine.connectionLost();
@@ -297,10 +295,10 @@ export class Connection {
       + (asksFirst ? this.#route.patient(this.#options.connectTimeout) : this.#route.timeout(this.#options.connectTimeout));
     this.#become("opening", { status: "connecting" });
     if (asksFirst && attempt === this.#attempt) {
-      const answer = await this.#ask(this.#route.address);
+      const answer = await this.#probe.ask(this.#route.address);
       if (attempt !== this.#attempt) return;
       this.#route.answered(this.#route.address, answer, steadyNow());
-      if (!answer?.isOurs || answer.status !== PROBE.status) return this.#attemptFailed();
+      if (!isInvitation(answer)) return this.#attemptFailed();
       this.#deadline = steadyNow() + this.#route.timeout(this.#options.connectTimeout);
       this.#engine.changed();
     }
@@ -311,33 +309,11 @@ export class Connection {
   get #isReal() { return this.#options.WebSocket === globalThis.WebSocket; }
 
   /**
-   * Returns what answers a plain request at an address; undefined if nothing does, or if this page may not read it; null if
-   * the attempt is over.
-   */
-  async #ask(address) {
-    if (!globalThis.fetch || !globalThis.AbortController) return undefined;
-    this.#probe?.abort();
-    const probe = this.#probe = new AbortController();
-    try {
-      // Cookies may be what lets a page through to its own origin.
-      const answer = answerOf(await fetch(address.href.replace(/^ws/, "http"), {
-        headers: { Accept: PROBE.type }, mode: "cors", credentials: "same-origin", cache: "no-store", redirect: "error", signal: probe.signal,
-      }));
-      if (this.#probe !== probe) return null;
-      // Nobody reads the rest, such as a login page.
-      probe.abort();
-      return answer;
-    } catch {
-      return probe.signal.aborted ? null : undefined;
-    }
-  }
-
-  /**
    * Asks at an address why no WebSocket opened there, which a WebSocket does not say. The answer may bring the next attempt
    * forward, or change the pause before it.
    */
   async #explain(address) {
-    const answer = await this.#ask(address);
+    const answer = await this.#probe.ask(address);
     const next = answer === null ? null : this.#route.answered(address, answer, steadyNow());
     if (next && this.#stage === "waiting") this.#follow(next);
   }
@@ -521,26 +497,4 @@ export class Connection {
   }
 }
 
-/** What a worker answers to a plain request with this type, which a page may send anywhere without asking first. */
-const PROBE = { type: "application/rollcall", status: 204 };
-
 const NO_WEBSOCKET = "this runtime has no WebSocket: Node.js has one from version 22 on, or pass one as the option WebSocket";
-
-function invalidURL(cause, address = undefined) {
-  const isExposed = address?.protocol === "ws:" && globalThis.location?.protocol === "https:";
-  return new RollcallError("invalid_url", isExposed
-    ? "a page of https:// may open no ws:// connection: use wss://"
-    : "a URL must be ws://HOST or wss://HOST, with port and path at will, or a path on the page's host", { cause });
-}
-
-/** Resolves once a closing socket has closed, after two seconds at most. */
-function socketClosed(socket) {
-  if (!socket || socket.readyState === 3) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, 2 * SECOND);
-    socket.addEventListener("close", () => {
-      clearTimeout(timer);
-      resolve(undefined);
-    }, { once: true });
-  });
-}

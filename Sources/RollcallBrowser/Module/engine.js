@@ -4,9 +4,10 @@ import { Connection } from "./connection.js";
 import { Alarm, Attention, isHidden, ServerClock } from "./attention.js";
 import { MINUTE, RollcallError, SECOND, soon, steadyNow, warn, workerError } from "./messages.js";
 import { Names } from "./names.js";
-import { HERE, MEMBERS, Outbox } from "./outbox.js";
+import { Outbox } from "./outbox.js";
 import { People } from "./people.js";
 import { Rooms } from "./room.js";
+import { HERE, MEMBERS } from "./subscriptions.js";
 import { Observed } from "./updates.js";
 
 export class Engine {

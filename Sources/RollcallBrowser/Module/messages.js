@@ -28,6 +28,18 @@ export const reportAppError = (error) => (globalThis.reportError ?? globalThis.c
 /** Shows a developer what nobody listens to. */
 export function warn(error) { globalThis.console?.warn(`Rollcall: ${error.message}`); }
 
+/** Resolves once a closing socket has closed, after two seconds at most. */
+export function socketClosed(socket) {
+  if (!socket || socket.readyState === 3) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, 2 * SECOND);
+    socket.addEventListener("close", () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    }, { once: true });
+  });
+}
+
 export function utf8Length(text) {
   let length = 0;
   for (const character of text) {

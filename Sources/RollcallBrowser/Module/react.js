@@ -62,9 +62,9 @@ function useClient(options) {
 function connected(newest) {
   const client = new RollcallClient({
     ...newest.current,
-    token: () => {
+    token: (request) => {
       const { token } = newest.current;
-      return typeof token === "function" ? token() : token;
+      return typeof token === "function" ? token(request) : token;
     },
     names: (user) => newest.current.names?.(user),
   });

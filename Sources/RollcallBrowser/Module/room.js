@@ -1,7 +1,7 @@
 // A conversation that somebody observes, types in or has open: who types there, who its members are, and who has it open.
 
 import { SECOND, steadyNow } from "./messages.js";
-import { HERE, MEMBERS } from "./outbox.js";
+import { HERE, MEMBERS } from "./subscriptions.js";
 import { Batch, isEqual, Observed } from "./updates.js";
 
 class Room {

@@ -57,12 +57,59 @@ export function parseAddress(text) {
   }
 }
 
+export function invalidURL(cause, address = undefined) {
+  const isExposed = address?.protocol === "ws:" && globalThis.location?.protocol === "https:";
+  return new RollcallError("invalid_url", isExposed
+    ? "a page of https:// may open no ws:// connection: use wss://"
+    : "a URL must be ws://HOST or wss://HOST, with port and path at will, or a path on the page's host", { cause });
+}
+
+/** What a worker answers to a plain request with this type, which a page may send anywhere without asking first. */
+const PROBE = { type: "application/rollcall", status: 204 };
+
 /** What was read from an answer that is no WebSocket: `isOurs` if it bears the mark of a worker, the header `Rollcall`. */
-export function answerOf({ status, headers }) {
+function answerOf({ status, headers }) {
   const seconds = headers.get("retry-after");
   return {
     status, isOurs: headers.has("rollcall"), retryAfter: /^[1-9]\d*$/.test(seconds) ? seconds * SECOND : undefined,
   };
+}
+
+/** Whether a worker answers, so that a WebSocket may open. */
+export function isInvitation(answer) { return answer?.isOurs === true && answer.status === PROBE.status; }
+
+/** A plain request to a worker, one at a time. */
+export class Probe {
+  /** Aborting it ends the present one. */
+  #present = null;
+
+  /**
+   * Returns what answers at an address; undefined if nothing does, or if this page may not read it; null if the request was
+   * ended.
+   */
+  async ask(address) {
+    if (!globalThis.fetch || !globalThis.AbortController) return undefined;
+    this.end();
+    const probe = this.#present = new AbortController();
+    try {
+      // Cookies may be what lets a page through to its own origin.
+      const answer = answerOf(await fetch(address.href.replace(/^ws/, "http"), {
+        headers: { Accept: PROBE.type }, mode: "cors", credentials: "same-origin", cache: "no-store", redirect: "error",
+        signal: probe.signal,
+      }));
+      if (this.#present !== probe) return null;
+      // Nobody reads the rest, such as a login page.
+      probe.abort();
+      return answer;
+    } catch {
+      return probe.signal.aborted ? null : undefined;
+    }
+  }
+
+  end() {
+    this.#present?.abort();
+    this.#present = null;
+  }
 }
 
 /**
@@ -295,7 +342,7 @@ export class Route {
     if (meaning(answer) === "silence") this.#askAt = now + this.#asks.failed();
     if (meaning(before) === meaning(answer) && before?.status === answer?.status) return null;
     const next = this.#pause(answer, now);
-    this.#isInvited = answer?.isOurs === true && answer.status === 204;
+    this.#isInvited = isInvitation(answer);
     return this.#isInvited ? { ...next, after: 0 } : next;
   }
 

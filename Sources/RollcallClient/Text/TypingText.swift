@@ -205,22 +205,32 @@ struct Collation {
     }
 }
 
-/// Decides when to announce who is typing.
+/// Decides when to announce who is typing: when the label changes, but what it announced not again within 5 s.
 public struct TypingAnnouncer: Sendable {
+    /// For how long the same people are not announced again.
+    private static let pause = Duration.seconds(5)
+
     private let text: TypingText
-    private var announced = ""
+    private var latest = ByteString("")
+    /// When each label was announced last.
+    private var announced: [ByteString: ContinuousClock.Instant] = [:]
 
     public init(_ text: TypingText = TypingText()) {
         self.text = text
     }
 
-    /// - Returns: the label (``TypingText/label(for:name:)``) if it has changed since the last call, or else `nil`. Empty if no
-    ///   user is typing any more.
-    public mutating func announcement(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String? {
-        let label = text.label(for: typing, name: name)
-        guard !label.utf8.elementsEqual(announced.utf8) else { return nil }
-        announced = label
-        return label
+    /// - Returns: the label (``TypingText/label(for:name:)``); `nil` if there is nothing new to announce. Empty if no user is
+    ///   typing any more.
+    public mutating func announcement(
+        for typing: Typing, at now: ContinuousClock.Instant = .now, name: (UserID) -> String? = { _ in nil }
+    ) -> String? {
+        let label = ByteString(text.label(for: typing, name: name))
+        guard label != latest else { return nil }
+        latest = label
+        announced = announced.filter { now < $0.value + Self.pause }
+        guard announced[label] == nil else { return nil }
+        if !label.string.isEmpty { announced[label] = now }
+        return label.string
     }
 }
 

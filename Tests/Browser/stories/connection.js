@@ -732,4 +732,25 @@ export const stories = {
     equal(carried, ["sent", "received"]);
     ok(client instanceof RollcallClient, "a client");
   }),
+
+  "C4: a closed client that is to connect says so, and who closed a connection is said only if it is known": () => inWorld(async (world) => {
+    const { warn } = console;
+    const warnings = [];
+    console.warn = (text) => warnings.push(text);
+    try {
+      const client = await world.connected();
+      for (const [reason, sentence] of [["", "the connection was closed"], ["going", "the worker closed the connection (going)"]]) {
+        await world.advance(10_000);
+        world.socket.end(1001, reason);
+        await world.advance(0);
+        equal(client.connection.latest.error.message, sentence);
+      }
+      client.close();
+      client.connect();
+      await world.advance(0);
+      equal([warnings.length, warnings[0].includes("a closed client does not connect")], [1, true]);
+    } finally {
+      console.warn = warn;
+    }
+  }),
 };

@@ -175,4 +175,84 @@ export const stories = {
       equal([text([undefined]), text([undefined, undefined], 12)], ["Someone is here", "12 people are here"]);
     }
   },
+
+  "H1: after a reconnect a device says first where it is, whatever else it observes": () => connected(async (world, client) => {
+    for (let number = 0; number < 480; number += 1) client.typing(`c${number}`).subscribe(() => {});
+    client.enter("doc", { data: { section: 1 } });
+    await world.advance(60_000);
+    world.socket.drop();
+    await world.advance(2_000);
+    equal(world.said.filter(({ socket }) => socket === world.socket).slice(0, 3).map(({ type, conversation }) => [type, conversation]),
+      [["hello", undefined], ["join", "doc"], ["enter", "doc"]]);
+  }),
+
+  "H1: a cursor is sent four times at once and then at the worker's pace, and keeps nothing else from being sent": () => connected(async (world, client) => {
+    world.coalesce = 250;
+    world.socket.drop();
+    await world.advance(2_000);
+    const entry = client.enter("doc");
+    for (let number = 0; number < 200; number += 1) client.typing(`c${number}`).subscribe(() => {});
+    let step = 0;
+    const move = async (duration) => {
+      for (let time = 0; time < duration; time += 16) {
+        entry.show({ x: step += 1 });
+        await world.advance(16);
+      }
+    };
+    await move(1_000);
+    const members = seen(client.members("c4"));
+    const before = world.all("enter").length;
+    await move(10_000);
+    ok(members.length > 0 || world.all("join").some(({ conversation, presence }) => conversation === "c4" && presence), "the list is asked for");
+    ok(world.all("enter").length - before <= 41, `${world.all("enter").length - before} enters in ten seconds`);
+    await world.advance(1_000);
+    equal(world.all("enter").at(-1).data, { x: step }, "the last one counts");
+  }),
+
+  "H1: what the worker's limits forbid is not sent, is told once, and sent once there is room": () => connected(async (world, client) => {
+    const problems = [];
+    client.addEventListener("problem", ({ detail }) => problems.push(detail.code));
+    const entries = Array.from({ length: 11 }, (_, number) => client.enter(`doc${number}`));
+    await world.advance(60_000);
+    equal([world.all("enter").length, problems], [10, ["limit"]]);
+    entries[3].close();
+    await world.advance(1_000);
+    equal(world.all("enter").at(-1).conversation, "doc10");
+    entries[0].show({ text: "x".repeat(600) });
+    await world.advance(60_000);
+    equal([world.all("enter").length, problems], [11, ["limit", "limit"]]);
+    entries[0].show({ text: "x" });
+    await world.advance(1_000);
+    equal([world.all("enter").length, problems.length], [12, 2]);
+  }),
+
+  "H1: data that differs only in an empty list and an empty object is a change": () => connected(async (world, client) => {
+    const here = seen(client.here("doc"));
+    for (const a of [[], {}, []]) {
+      await world.advance(0);
+      world.socket.tell({ type: "here", conversation: "doc", users: [{ user: "bob", since: 5, data: { a } }], count: 1 });
+    }
+    await world.advance(0);
+    equal(here.map(({ users }) => users[0].data), [{ a: [] }, { a: {} }, { a: [] }]);
+  }),
+
+  "C3: a signal that outlives what it ends keeps nothing of it": () => connected(async (world, client) => {
+    const signal = new AbortController().signal;
+    let listeners = 0;
+    const [add, remove] = [signal.addEventListener, signal.removeEventListener];
+    signal.addEventListener = (...words) => { listeners += 1; add.apply(signal, words); };
+    signal.removeEventListener = (...words) => { listeners -= 1; remove.apply(signal, words); };
+    for (let number = 0; number < 100; number += 1) {
+      const entry = client.enter("doc", { signal });
+      const input = client.typingInput("c42", { signal });
+      const listener = () => {};
+      client.addEventListener("wire", listener, { signal });
+      client.typing("c42").subscribe(() => {}, { signal })();
+      await Promise.all([client.currentPresence("bob", { signal }), world.advance(10_000)]);
+      entry.close();
+      input.disappeared();
+      client.removeEventListener("wire", listener);
+    }
+    equal(listeners, 0);
+  }),
 };

@@ -400,4 +400,23 @@ export const stories = {
     await world.advance(1_000);
     equal(client.now, 1_784_600_001_000);
   }),
+
+  "P4: what a page may do by itself, such as to move the focus, counts for 30 minutes after its user's last input": async () => {
+    const { Attention } = await import("/attention.js");
+    const idleAt = (use) => {
+      const attention = new Attention(300_000);
+      attention.inputHappened(0);
+      attention.isInUse = () => use === "frame";
+      let now = 0;
+      for (; attention.state === "active" && now < 7_200_000; now += 60_000) {
+        if (use === "focus") attention.inputHappened(now, false);
+        attention.deadlinePassed(now);
+      }
+      attention.inputHappened(now, false);
+      const isBack = attention.state === "active";
+      attention.inputHappened(now);
+      return [now - 60_000, isBack, attention.state];
+    };
+    equal(["", "focus", "frame"].map(idleAt), [[300_000, true, "active"], [2_040_000, false, "active"], [1_800_000, false, "active"]]);
+  },
 };

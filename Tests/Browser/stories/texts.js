@@ -173,6 +173,43 @@ export const stories = {
     equal(announcer.announcement(typing([])), null);
   },
 
+  "X6: the same people are not announced again within 5 s, somebody new at once, and a name that came": () => {
+    const original = performance.now;
+    let now = 0;
+    performance.now = () => now;
+    try {
+      const announcer = new TypingAnnouncer();
+      const options = { language: "en" };
+      const at = (time, ...names) => {
+        now = time;
+        return announcer.announcement(typing(names), options);
+      };
+      equal([at(0, "Alice"), at(500), at(1_000, "Alice"), at(1_500), at(2_000, "Bob"), at(2_500), at(4_999, "Alice"), at(5_000)],
+        ["Alice is typing", "", null, "", "Bob is typing", "", null, ""]);
+      equal([at(5_100, "Alice"), at(6_000), at(12_000, undefined), at(12_100, "Alice")],
+        ["Alice is typing", "", "Someone is typing", "Alice is typing"]);
+      equal(announcer.announcement(typing(["Alice"]), { language: "de" }), "Alice schreibt", "the newest options count");
+    } finally {
+      performance.now = original;
+    }
+  },
+
+  "X5: a page is in its own language, in English if that is not available, and in its reader's if it says none": () => {
+    const { lang } = document.documentElement;
+    Object.defineProperty(navigator, "languages", { configurable: true, value: ["ru"] });
+    try {
+      for (const [page, text] of [
+        ["de-AT", "Bob schreibt\u00a0…"], ["nb", "Bob is typing…"], ["sv", "Bob is typing…"], ["EN_us", "Bob is typing…"], ["", "Bob печатает…"],
+      ]) {
+        document.documentElement.lang = page;
+        equal(typingText(typing(["Bob"])), text, page);
+      }
+    } finally {
+      document.documentElement.lang = lang;
+      delete navigator.languages;
+    }
+  },
+
   "X7: three dots in turn, 0.4 s each, still when motion is to be reduced": () => {
     equal(typingDots(0), { phase: 0, opacities: [0.3, 0.3, 0.3] });
     equal(typingDots(600), { phase: 1, opacities: [0.3, 1, 0.3] });

@@ -263,6 +263,75 @@ import Testing
         #expect(take() == [.unwatch(["a"]), .watch(["d"])])
     }
 
+    @Test("where the device is goes first, and is said right behind its join")
+    mutating func entersFirst() {
+        for conversation in ["a", "b", "z"] as [ConversationID] { outbox.conversations.want(conversation) }
+        outbox.enter("z", .some(nil))
+        #expect(
+            take() == [
+                .join("z", presence: false), .enter("z"), .join("a", presence: false), .join("b", presence: false),
+            ])
+    }
+
+    /// Regression: sixty changes a second of what a device shows kept a list of members from being asked for at all.
+    @Test("nothing cheap takes what a dearer message before it is saving for")
+    mutating func saving() {
+        outbox.limitsLearnt(
+            .init(
+                watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 50, messageBurst: 200),
+            entriesEvery: .zero, at: now)
+        outbox.conversations.want("doc")
+        outbox.enter("doc", .some(nil))
+        for number in 0..<200 { outbox.users.want(try! UserID("u\(number)")) }
+        _ = take()
+        for _ in 0..<2000 where !outbox.isCut {
+            outbox.enter("doc", HereData(stored: ByteString(#"{"x":\#(Int.random(in: 0..<1_000_000))}"#)))
+            _ = take()
+        }
+        outbox.conversations.want("list", [.members])
+        var joined = false
+        for step in 0..<600 where !joined {
+            outbox.enter("doc", HereData(stored: ByteString(#"{"x":\#(step)}"#)))
+            joined = take().contains(.join("list", presence: true))
+        }
+        #expect(joined)
+    }
+
+    @Test("what a device shows is sent four times at once, then at the worker's pace, and the last one counts")
+    mutating func pace() throws {
+        outbox.conversations.want("doc")
+        func data(_ step: Int) -> HereData? { HereData(stored: ByteString(#"{"x":\#(step)}"#)) }
+        var sent: [ClientMessage] = []
+        for step in 0..<100 {
+            outbox.enter("doc", data(step))
+            sent += take().filter { if case .enter = $0 { true } else { false } }
+        }
+        #expect(sent.count == 5, "four at once, and one in the first second")
+        now = try #require(outbox.deadline)
+        #expect(take() == [.enter("doc", data: data(99))])
+    }
+
+    @Test("what the limits forbid is not sent, is told once, and is sent once there is room or its data has changed")
+    mutating func entryLimits() {
+        for number in 0..<11 {
+            let conversation = try! ConversationID("doc\(number)")
+            outbox.conversations.want(conversation)
+            outbox.enter(conversation, .some(nil))
+        }
+        func enters(_ messages: [ClientMessage]) -> Int {
+            messages.count { if case .enter = $0 { true } else { false } }
+        }
+        #expect(enters(take()) == 10 && outbox.isBeyondLimits)
+        outbox.enter("doc0", nil)
+        #expect(enters(take()) == 1 && !outbox.isBeyondLimits)
+        let long = HereData(stored: ByteString(#"{"x":"\#(String(repeating: "x", count: 600))"}"#))
+        outbox.enter("doc1", long)
+        #expect(take().isEmpty && outbox.problems.map(\.code) == [.limit])
+        #expect(take().isEmpty && outbox.problems.count == 1)
+        outbox.enter("doc1", HereData(stored: #"{"x":1}"#))
+        #expect(enters(take()) == 1)
+    }
+
     @Test("whatever is wanted, refused, answered late or lost, the worker ends up serving what is wanted")
     mutating func randomised() {
         let seed = printedSeed()

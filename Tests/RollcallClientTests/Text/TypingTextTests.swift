@@ -58,4 +58,18 @@ import Testing
         #expect(announcer.announcement(for: .of()) == "")
         #expect(announcer.announcement(for: .of()) == nil)
     }
+
+    @Test("the same people are not announced again within 5 s, and somebody new is at once")
+    func announcedAgain() {
+        var announcer = TypingAnnouncer()
+        let start = ContinuousClock.now
+        func at(_ milliseconds: Int, _ names: String...) -> String? {
+            let typing = Typing(
+                conversation: "c42", typists: names.map { Typist(user: "bob", name: $0) }, count: names.count)
+            return announcer.announcement(for: typing, at: start + .milliseconds(milliseconds))
+        }
+        #expect([at(0, "Alice"), at(500), at(1000, "Alice"), at(1500)] == ["Alice is typing", "", nil, ""])
+        #expect(
+            [at(2000, "Bob"), at(2500), at(5100, "Alice"), at(5200)] == ["Bob is typing", "", "Alice is typing", ""])
+    }
 }

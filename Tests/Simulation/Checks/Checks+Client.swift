@@ -6,9 +6,11 @@ internal import RollcallCore
 internal import RollcallProtocol
 
 extension Checks {
-    /// The time limit for reconnecting after the last problem: the longest pause of the client, and the time to
-    /// connect.
-    private static let reconnecting = ClientOptions().longestPause + .seconds(1)
+    /// The time limit for reconnecting after an outage: the longest pause of the client, a tenth of it or what the welcome names,
+    /// and the time to connect.
+    private static func reconnecting(after outage: Duration) -> Duration {
+        min(max(.milliseconds(1500), outage / 10), .seconds(30)) + .seconds(1)
+    }
     /// How long a connection without incoming data may count as connected: after two of the worker's ping intervals, the
     /// client sends a ping and waits for another one, and at least three seconds.
     private static func silence(_ ping: Duration) -> Duration { ping * 2 + max(ping, .seconds(3)) + .seconds(1) }
@@ -47,7 +49,9 @@ extension Checks {
             if wire.lastHeard < now - Self.silence(world.settings.shard.ping) {
                 fail("silence is no connection", "\(device.name) hears nothing since \(wire.lastHeard.text)")
             }
-        } else if max(device.hindered, app.screen.connectionSince) < now - Self.reconnecting {
+        } else if max(device.hindered, app.screen.connectionSince)
+            < now - Self.reconnecting(after: device.hindered - device.steady)
+        {
             fail("connected again", "\(device.name) is \(app.screen.connection) since \(device.hindered.text)")
         }
     }

@@ -26,6 +26,9 @@ final class ClientDevice: Device, @unchecked Sendable {
     private(set) var lastEdge: EdgeSession?
     /// When something last prevented a connection.
     private(set) var hindered: Instant
+    /// Since when it is connected, and when a connection last was that had lasted five seconds: its outages count from then.
+    private var connectedSince: Instant?
+    private(set) var steady: Instant
     /// When a request of the client last had to wait, for a retry or for a budget.
     var waited: Instant?
     /// The number of messages that its clients have sent, without the pings that ask for the time once a minute.
@@ -56,7 +59,7 @@ final class ClientDevice: Device, @unchecked Sendable {
         tokenLife = chance.duration(in: lives)
         route = Route(agenda: world.agenda, chance: chance)
         stateSince = world.agenda.now
-        hindered = world.agenda.now
+        (hindered, steady) = (world.agenda.now, world.agenda.now)
         wantedUsers = Set(world.users)
         wantedConversations = Set(world.conversations)
         for path in route.paths { path.onChange = { [unowned self] in touchChanged() } }
@@ -293,6 +296,9 @@ final class ClientDevice: Device, @unchecked Sendable {
     /// Notes a connection problem that still exists.
     func noteHindrance() {
         if !isReachable { hinder() }
+        let now = world.agenda.now
+        connectedSince = app?.screen.connection.isConnected == true ? connectedSince ?? now : nil
+        if let connectedSince, now >= connectedSince + .seconds(5) { steady = now }
     }
 
     /// The places where an outage can delay updates to the display, which may still show state from an earlier worker.
