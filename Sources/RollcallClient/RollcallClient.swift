@@ -114,7 +114,8 @@ public final class RollcallClient: Sendable {
     }
 
     /// Connects, or tries again at once after ``ConnectionState/failed(_:)``. The device's presence begins with the connection.
-    /// Does nothing if the client is connected, connecting or closed; skips the pause if it is waiting.
+    /// Does nothing if the client is connected, connecting or closed; skips the pause if it is waiting, but one that a worker
+    /// asked for at most every 10 s.
     public func connect() {
         engine.run { $0.connect() }
     }

@@ -62,11 +62,12 @@ MAY_ASK = ("nothing", "a balancer, 503", "a proxy that loses Upgrade")
 
 def longest(runtime, front, outage):
     """The most milliseconds until it is back. Browsers delay WebSockets by themselves, if the client may not ask otherwise."""
-    if front in ("a balancer, 503", "a proxy that loses Upgrade") and outage > 10:
+    pause = max(1_500, 100 * outage) + 1_000
+    if front == "a proxy that loses Upgrade" and outage > 10:
         return 15_000
     if runtime == "firefox" and front not in MAY_ASK:
         return 10_000 if outage <= 30 else 65_000
-    return 7_000 if runtime == "chromium" and front not in MAY_ASK and outage > 5 else 2_500
+    return pause + 4_500 if runtime == "chromium" and front not in MAY_ASK and outage > 5 else pause
 
 
 @pytest.mark.parametrize(("runtime", "front", "outage"), sorted(ROWS, key=lambda row: row.id))

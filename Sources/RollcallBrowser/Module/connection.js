@@ -89,8 +89,8 @@ export class Connection {
 
   connect() {
     if (this.isClosed) warn({ message: "a closed client does not connect: make a new one, or end a connection with disconnect()" });
-    if (this.#stage === "refused" || this.#stage === "waiting") this.#refusal = null;
-    if (this.#stage !== "idle" && this.#stage !== "failed") return this.returned();
+    // After a refusal, somebody may have signed in again.
+    if (!["idle", "failed", "refused"].includes(this.#stage)) return this.returned();
     this.#refusal = null;
     this.#route?.outageBegan(steadyNow());
     this.#begin();

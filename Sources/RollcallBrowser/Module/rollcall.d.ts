@@ -109,7 +109,10 @@ export class RollcallClient {
   /** As given in the options. */
   readonly language: string | readonly string[] | undefined;
 
-  /** Connects, or tries again at once after `failed`. The device's presence begins with the connection. */
+  /**
+   * Connects, or tries again at once: after `failed`, or while `waiting`, but in a pause that a worker asked for at most every 10 s.
+   * The device's presence begins with the connection.
+   */
   connect(): void;
   /**
    * Ends the connection but not the client: `connect` connects again, with a new call of the token callback. Without a goodbye (`goodbye: false`), the worker

@@ -112,13 +112,12 @@ final class Connection: @unchecked Sendable {
 
     func connect() {
         switch stage {
-        case .idle, .failed:
+        // Somebody may have signed in again.
+        case .idle, .failed, .refused:
             refusal = nil
             change { $0.outageBegan(at: now) }
             begin()
-        case .refused, .waiting:
-            refusal = nil
-            returned()
+        case .waiting: returned()
         case .authenticating: hurry()
         case .opening, .greeting, .connected, .closed: break
         }
