@@ -76,7 +76,7 @@ struct Closing: Hashable {
 
     private static func word(_ code: CloseCode) -> String {
         switch code.rawValue {
-        case 1000...1015, 4000...4003, 4100...4106: "\(code.rawValue)"
+        case 1000...1015, 4000...4003, 4100...4107: "\(code.rawValue)"
         default: "other"
         }
     }
