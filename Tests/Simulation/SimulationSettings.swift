@@ -92,11 +92,11 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .revokesByRedisClock: 13
         case .keyedByString: 21
         case .keepsFirstName: 30
-        case .ordersByClock: 45
-        case .sweepsSilently: 103
+        case .ordersByClock: 64
+        case .sweepsSilently: 319
         case .futureTypingCounts: 117
         case .exitsOnce: 516
-        case .neverResets: 349
+        case .neverResets: 615
         }
     }
 
