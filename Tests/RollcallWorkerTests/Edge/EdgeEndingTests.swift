@@ -24,7 +24,7 @@ struct EdgeEndingTests {
             .compactMap { UInt16($0.1) }
         #expect(codes.count > 15)
         for code in codes { #expect(Closing(.here(CloseCode(rawValue: code))).code == "\(code)") }
-        for code: UInt16 in [0, 999, 4004, 4099, 4107, .max] {
+        for code: UInt16 in [0, 999, 4004, 4099, 4108, .max] {
             #expect(Closing(.peer(CloseCode(rawValue: code))).code == "other")
         }
     }
