@@ -63,6 +63,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("token", #"{"type":"hello","token":"X","device":"d"}"#),
             ("device", #"{"type":"hello","token":"a","device":"X"}"#),
             ("state", #"{"type":"hello","token":"a","device":"d","state":"X"}"#),
+            ("user", #"{"type":"hello","token":"a","device":"d","user":"X"}"#),
             ("an unknown name", #"{"type":"hello","token":"a","device":"d","X":1}"#),
         ]
         return session.map { name, form in
