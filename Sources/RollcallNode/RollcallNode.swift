@@ -86,7 +86,8 @@ public final class RollcallNode: Service {
         let loop = group.next()
         let profile = Profile(name: name.map(ByteString.init))
         let client = RollcallClient(
-            device: device, options: options, token: TokenSource { (_: TokenRequest) in user.description }, in: .on(loop)
+            device: device, options: options, token: TokenSource { (_: TokenRequest) in user.description },
+            in: .on(loop)
         ) { [local] _, owner in
             let wire = LocalWire(of: user, profile, on: loop, owner: owner)
             wire.connect(to: local)
