@@ -63,7 +63,7 @@ enum PrintedUsers: CaseIterable {
         try await eventually("Redis answers") { await (try? store.command("PING")) != nil }
         let after = try await store.dump()
         #expect(after.keys.sorted() == before.keys.sorted())
-        // The twin has a TTL in whole milliseconds, and a file may have it a millisecond later.
+        // Only the content: a file may have the moment at which a key expires a millisecond later.
         for (key, stored) in before { #expect(after[key]?.content == stored.content, "\(key)") }
     }
 }
