@@ -65,7 +65,7 @@ public final class RollcallClient: Sendable {
 
     /// Creates a client for several workers without a load balancer. The client tries them in random order, and moves
     /// on to the next when a worker does not answer or a connection ends. At least one URL is required. The other
-    /// parameters are those of ``init(url:device:options:token:)``.
+    /// parameters are those of the initialiser with one `url`.
     public convenience init(
         urls: [String], device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable (TokenRequest) async throws -> String
