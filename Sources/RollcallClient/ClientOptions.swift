@@ -14,8 +14,9 @@ public struct ClientOptions: Sendable {
     /// Pauses grow to 15 s instead, each at least half its limit, after the token callback has failed, and where a worker
     /// refuses the handshake or has no room. A time that the worker names counts before all.
     public var longestPause: Duration = .seconds(30)
-    /// The time limit for each connection attempt, up to the worker's welcome. Doubles each time that it has passed, up to 40 s, until a worker welcomes the client. While there
-    /// is another address to try, an attempt takes two seconds at most, and twice that each time that all have failed.
+    /// The time limit for each connection attempt, up to the worker's welcome. Doubles each time that it has passed, up to 40 s,
+    /// until a worker welcomes the client. While there is another address to try, an attempt takes two seconds at most, and
+    /// twice that each time that all have failed.
     public var connectTimeout: Duration = .seconds(10)
     /// How long there is no connection until models no longer show any user's presence: no dot, and no text. `nil` for never.
     /// See ``RollcallClient/RollcallClient/isStale``.

@@ -43,7 +43,7 @@ public final class RollcallClient: Sendable {
     ///     ``TokenRequest`` says why. One call serves all who wait, and its answer counts whenever it comes. It is called again
     ///     beside it if it has not answered after a minute, or after 10 s if the network changes or the user returns; at most two
     ///     calls wait. If it throws, or returns an empty token, the client calls it again after ever longer pauses, up to 15 s
-    ///     (see ``TokenUnavailable``); if it reached nobody (`URLError` or Firebase says so, or a ``RollcallError`` with the code
+    ///     (see ``TokenUnavailable``); if it had no network (`URLError` or Firebase says so, or a ``RollcallError`` with the code
     ///     `unreachable`), as soon as a connection would be tried. A ``RollcallError`` with the code `bad_token` says that the
     ///     user is signed out: it ends the session and the attempts, also while connected, until ``connect()``. A token of
     ///     another user than the last session's leads to ``RollcallError/Code/anotherUser``: call ``disconnect()`` before

@@ -14,7 +14,7 @@ final class VirtualTime: Sendable {
         /// In order of time; what is due at the same time, in order of arrival.
         var waiting: [(at: Instant, id: Int, work: Work)] = []
         var lastID = 0
-        /// Timers ring at multiples of this, as a system may align those of an app that nobody sees; `nil` for in time.
+        /// Timers ring at multiples of this, as a system may align those of an app in the background; `nil` for in time.
         var grid: Duration?
         var seed: UInt64 = 1
     }

@@ -46,7 +46,7 @@ public final class RedisServer: Sendable {
         current = Mutex(try await Self.start(port: self.port, folder: folder, options: options, clock))
     }
 
-    /// Starts it again with what it has on disk, after a `SHUTDOWN`.
+    /// Starts it again with its data on disk, after a `SHUTDOWN`.
     public func restart() async throws {
         try await process.exitCode()
         let started = try await Self.start(port: port, folder: folder, options: options, clock)

@@ -16,7 +16,7 @@ export class Attention {
   /** Whether something may be in use now that reports no input: a frame of another site. */
   isInUse = () => false;
 
-  /** For how long after an input what a page may also do by itself, such as to scroll, counts as input. */
+  /** For how long after an input events that a script may cause too, such as scrolling, count as input. */
   static LONGEST_USE = 30 * MINUTE;
 
   constructor(idleAfter) { this.#idleAfter = idleAfter; }
@@ -158,11 +158,11 @@ export class Liveness {
   }
 }
 
-/** Whether nobody sees the page. Browsers hold up timers of such a page, for up to a minute. */
+/** Whether the page is hidden. Browsers delay the timers of a hidden page, by up to a minute. */
 export function isHidden() { return globalThis.document?.hidden === true; }
 
 /**
- * A timer that a browser does not hold up while nobody sees the page: that of a dedicated worker. A page's policy may forbid
+ * A timer that a browser does not delay while the page is hidden: that of a dedicated worker. A page's policy may forbid
  * it (`worker-src`). Then it is not tried again, because browsers report each try.
  */
 class PunctualTimer {
@@ -241,7 +241,7 @@ export class Alarm {
   }
 
   /**
-   * Sets the deadline; null for none. `isUrgent`: it may not be late because nobody sees the page. `keepsProcess`: whether
+   * Sets the deadline; null for none. `isUrgent`: it may not be late because the page is hidden. `keepsProcess`: whether
    * Node.js goes on until then.
    */
   set(deadline, { isUrgent = false, keepsProcess = true } = {}) {

@@ -45,14 +45,14 @@ export class Connection {
   /** The token of the present hello. */
   #greeted = null;
   #tokens;
-  /** What the app is told when it is asked for the next token. */
+  /** The reason that the next call of the token callback gets. */
   #request = FIRST;
   /** The user of the last session, until the app ends it: no token of another user may follow it. */
   #user = null;
   #renewal = null;
   #isRenewing = false;
   #renewalPauses = null;
-  /** Since when renewals fail because the app reaches nobody. */
+  /** Since when renewals fail because the app has no network. */
   #unreachableSince = null;
   #probe = new Probe();
   /** Of this client alone, so that two never end each other, and never stored. Used unless the app or the token names one. */
@@ -89,14 +89,14 @@ export class Connection {
 
   connect() {
     if (this.isClosed) warn({ message: "a closed client does not connect: make a new one, or end a connection with disconnect()" });
-    // After a refusal, somebody may have signed in again.
+    // After a refusal, the user may have signed in again.
     if (!["idle", "failed", "refused"].includes(this.#stage)) return this.returned();
     this.#refusal = null;
     this.#route?.outageBegan(steadyNow());
     this.#begin();
   }
 
-  /** The user is back, who waits for no pause but one that a worker asked for, and for that not long. */
+  /** The user is back: only a pause that a worker asked for goes on, and not for long. */
   returned() {
     if (this.#stage !== "refused" && !(this.#stage === "waiting" && this.#isAsked)) return this.#hurry();
     const now = steadyNow();
@@ -105,7 +105,7 @@ export class Connection {
     else this.#engine.changed();
   }
 
-  /** There is a reason to try now: a network, or somebody who waits. */
+  /** There is a reason to try now: a network, or a user who waits. */
   #hurry() {
     const now = steadyNow();
     if (this.#tokens.isAsking) this.#tokens.ask(this.#request, TokenSource.SHORT_PATIENCE);
@@ -436,7 +436,7 @@ export class Connection {
     const attempt = this.#attempt;
     if (isRefusal) this.#become("refused", { status: "failed", retryIn, error });
     else this.#become("waiting", { status: "waiting", retryIn, error });
-    // A browser may hold up timers of a page that nobody sees for a minute.
+    // A browser may delay timers of a hidden page by a minute.
     if (after === 0) soon(() => { if (this.#attempt === attempt && this.#stage === "waiting") this.#begin(); });
   }
 

@@ -31,7 +31,7 @@ export class Engine {
   names;
   outbox = new Outbox();
   isClosed = false;
-  /** Whether a presence that is forgotten is shown as that of a user who was never seen. */
+  /** Whether a presence that is dropped is shown as that of a user who was never seen. */
   showsNobody = false;
   /** As the last welcome said. */
   ownUser;
@@ -185,7 +185,7 @@ export class Engine {
   }
 
   /**
-   * The timer was late. In a page that nobody sees that is usual up to a minute, and messages arrive meanwhile: the worker is
+   * The timer was late. In a hidden page up to a minute is usual, and messages go on arriving: the worker is
    * asked. Otherwise this process did not run.
    */
   #late(late) {

@@ -53,7 +53,7 @@ class MessageBudget {
 
   /**
    * Whether a message of this cost may be sent now, which it then is. One that costs more than fits is sent once all is
-   * regained, and whatever comes after it waits too: many cheap messages would keep it from being sent at all. A thousandth is
+   * regained, and what follows it waits too: many cheap messages would keep it from being sent at all. A thousandth is
    * added so that rounding never leaves no room at `nextRoom`.
    */
   takes(messages) {
@@ -108,7 +108,7 @@ class Retry {
   }
 }
 
-/** How often what a device shows where it is may change: a worker publishes no more. */
+/** How often this device may change its entry in a conversation: a worker publishes no more often. */
 class EntryPace {
   static BURST = 4;
 
@@ -145,7 +145,7 @@ export class Outbox {
   /** When an entry is due that waits for its pace. */
   #entryAt = Infinity;
   #isBeyondEntries = false;
-  /** What the app should know of what was not sent. Whoever reads them empties it. */
+  /** Why something was not sent, for the app. The reader empties it. */
   problems = [];
   /** Users whose presence is wanted once. They are asked for in one message at a time. */
   gets = new Set();
@@ -345,7 +345,7 @@ export class Outbox {
     for (const conversation of this.#entriesTold.keys()) {
       if (!this.#entries.has(conversation)) this.#takeEntry(conversation, takes, now);
     }
-    // Where this device is goes first, and is said at once: after a reconnect it has only the grace period.
+    // Conversations with an entry of this device go first, with the entry: after a reconnect it has only the grace period.
     const conversationRoom = this.#limits.joined_conversations - this.conversations.servedCount;
     for (const conversation of this.conversations.next(Infinity, conversationRoom, this.#entries)) {
       const [way, asked] = [this.conversations.wanted(conversation), this.conversations.asked(conversation)];
@@ -423,7 +423,7 @@ export class Outbox {
     const { here_data: most, entered_conversations: room } = this.#limits;
     const bytes = data === null ? 0 : utf8Length(data);
     if (bytes > most) {
-      // It counts as told, so that the app learns it once; the worker goes on to show what it has.
+      // It counts as sent, so that the app gets one problem; the worker goes on showing the previous data.
       this.#entriesTold.set(conversation, data);
       this.#entriesLimited.add(conversation);
       this.problems.push(

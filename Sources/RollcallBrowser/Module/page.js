@@ -5,10 +5,10 @@ import { ending, listening } from "./updates.js";
 
 /** What only a person makes. */
 const INPUT = ["keydown", "pointerdown", "pointermove", "wheel", "touchstart", "click", "input"];
-/** What a page may also do by itself: screen readers and other aids often make nothing else. */
+/** What a script may cause too. Screen readers and other aids often cause nothing else. */
 const MOVEMENT = ["focusin", "scroll"];
 
-/** Whether the system suspends a page that nobody sees, as on phones and tablets. An iPad calls itself a Macintosh. */
+/** Whether the system suspends a hidden page, as on phones and tablets. An iPad calls itself a Macintosh. */
 function isSuspendedWhenHidden() {
   const { userAgentData, userAgent = "", maxTouchPoints = 0 } = /** @type {any} */ (globalThis.navigator ?? {});
   return userAgentData?.mobile === true || /Android|iPhone|iPad|Mobile/.test(userAgent)
@@ -46,7 +46,7 @@ function followInput(top, report) {
   return () => { for (const end of endings.values()) end(); };
 }
 
-/** Whether a frame of another origin has the focus: what happens in it, nobody learns. */
+/** Whether a frame of another origin has the focus: the page learns of no input in it. */
 function isInFrame(document) {
   const active = document.activeElement;
   return /^I?FRAME$/.test(active?.tagName ?? "") && documentIn(active) === null && document.hasFocus?.() === true;
@@ -78,7 +78,7 @@ export function followPage(client, engine, { idleAfterHidden = MINUTE, restAfter
       isLong = true;
       client.setState("idle");
     };
-    // Nobody has looked at a page that was opened behind others.
+    // A page that was opened in the background was never looked at.
     if (wasSeen) idling = setTimeout(idle, idleAfterHidden);
     else idle();
   };

@@ -201,7 +201,7 @@ function validNames(client, names) { return names.filter((name) => tried(client,
 const validRows = (client, pairs) => pairs.filter(([conversation]) => validNames(client, [conversation]).length > 0)
   .map(([conversation, people]) => [conversation, validNames(client, people)]);
 
-/** One name, where several could stand too. */
+/** One name, where a list is possible too. */
 function nameOf(name) {
   if (typeof name === "string") return name;
   throw new RollcallError("invalid_name", `no name: ${name}`);

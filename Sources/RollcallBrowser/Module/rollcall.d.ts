@@ -29,7 +29,7 @@ export interface ClientOptions {
    *
    * If it throws, or returns nothing (`undefined`, `null` or `""`: there is no token yet), the client calls it again after ever
    * longer pauses, up to 15 s. An error may have a `retryAfter`: how many milliseconds the token server asks to be left alone, five
-   * minutes at most. If the callback reached nobody (`fetch` or Firebase says so, or the error is a `RollcallError` `unreachable`),
+   * minutes at most. If the callback had no network (`fetch` or Firebase says so, or the error is a `RollcallError` `unreachable`),
    * it is called again as soon as a connection would be tried. `new RollcallError("bad_token", "signed out")` ends the session and
    * the attempts, also while connected, until `connect`.
    *

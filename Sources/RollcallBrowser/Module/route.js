@@ -98,7 +98,7 @@ export class Probe {
         signal: probe.signal,
       }));
       if (this.#present !== probe) return null;
-      // Nobody reads the rest, such as a login page.
+      // The rest, such as a login page, is not read.
       probe.abort();
       return answer;
     } catch {
@@ -113,7 +113,7 @@ export class Probe {
 }
 
 /**
- * What an answer means. `full`: a worker asks for fewer attempts. `refusal`: somebody has to correct something. Everything
+ * What an answer means. `full`: a worker asks for fewer attempts. `refusal`: a person has to correct something. Everything
  * else says nothing of the workers: `silence`.
  */
 function meaning(answer) {
@@ -158,7 +158,7 @@ const delaying = () => DELAYING.find(({ name }) => name.test(globalThis.navigato
 export class Route {
   /**
    * A pause is random, from none to a tenth of the outage so far: at least to the floor that the worker's welcome names, between
-   * these two, and at most to the app's `longestPause`. So those who lost a worker together spread more the longer it is away.
+   * these two, and at most to the app's `longestPause`. So clients that lost a worker together spread more the longer it is away.
    */
   static FLOORS = [250, 30 * SECOND];
   static FLOOR = 1_500;
@@ -183,7 +183,7 @@ export class Route {
   #timeouts = 0;
   /** Whether an attempt has failed since the last welcome. */
   #isFailing = false;
-  /** When the last connection ended that had lasted, or what has begun a new count since. */
+  /** When the outage began: the end of the last connection that had lasted, or a later reason to count anew. */
   #outageSince = null;
   #floor = Route.FLOOR;
   #longestPause;
@@ -322,7 +322,7 @@ export class Route {
     if (kind === "full" && answer.retryAfter !== undefined) {
       return { error, after: Math.min(answer.retryAfter * (1 + Math.random() / 2), Backoff.LONGEST_WAIT), isAsked: true };
     }
-    // Whatever stands before the workers may ask for less, too, but it does not know of them.
+    // A proxy may ask for a pause too, but it knows nothing of the workers.
     const asked = answer?.isOurs ? 0 : Math.min(answer?.retryAfter ?? 0, Route.FLOORS[1]);
     return { error, after: Math.max(asked, kind === "silence" ? this.#nextPause(now) : this.#considerate.failed()) };
   }

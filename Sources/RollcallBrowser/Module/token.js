@@ -22,7 +22,7 @@ const NO_ANSWER = new Set([
   "Failed to fetch", "NetworkError when attempting to fetch resource.", "Load failed", "fetch failed", "Network request failed",
 ]);
 
-/** Whether the callback failed because it reached nobody, as the client itself would not: by its error, or as the app says. */
+/** Whether the callback failed for want of a network, so that the client would fail too: by its error, or as the app says. */
 export function isUnreachable(error) {
   if (error instanceof TypeError) return NO_ANSWER.has(error.message);
   return error?.code === "unreachable" || error?.code === "auth/network-request-failed";
@@ -87,7 +87,7 @@ export class TokenSource {
     else if (calls.size === 0 || isSignedOut(error)) this.#failed(error);
   }
 
-  /** What was asked until now counts no more: the next user may be another. */
+  /** Answers to earlier calls no longer count: the next user may be another. */
   forget() { this.#calls = new Set(); }
 }
 

@@ -42,7 +42,7 @@ final class Connection: @unchecked Sendable {
     private var stageEnd: ContinuousClock.Instant?
     private var refreshTime: ContinuousClock.Instant?
     private var refreshPauses = Connection.newRefreshPauses
-    /// Whether the app is asked for a fresh token, and since when that fails because it reaches nobody.
+    /// Whether the app is asked for a fresh token, and since when that fails because it has no network.
     private var isRefreshing = false
     private var unreachableSince: ContinuousClock.Instant?
     private var attemptBegan: ContinuousClock.Instant
@@ -50,7 +50,7 @@ final class Connection: @unchecked Sendable {
     private var token: String?
     /// The token of the present hello.
     private var greeted: String?
-    /// What the app is told when it is asked for the next token.
+    /// The reason that the next call of the token callback gets.
     private var request = TokenRequest.first
     /// The user of the last session, until the app ends it: no token of another user may follow it.
     private var user: UserID?
@@ -112,7 +112,7 @@ final class Connection: @unchecked Sendable {
 
     func connect() {
         switch stage {
-        // Somebody may have signed in again.
+        // The user may have signed in again.
         case .idle, .failed, .refused:
             refusal = nil
             change { $0.outageBegan(at: now) }
@@ -123,7 +123,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Handles that the user is back, who waits for no pause but one that a worker asked for, and for that not long.
+    /// Handles that the user is back: only a pause that a worker asked for goes on, and not for long.
     func returned() {
         switch stage {
         case .refused, .waiting(isAsked: true):
@@ -134,7 +134,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Handles a reason to try now: a network, or somebody who waits.
+    /// Handles a reason to try now: a network, or a user who waits.
     private func hurry() {
         if tokens.isAsking { askForToken(patience: TokenCalls.shortPatience) }
         guard case .waiting(isAsked: false) = stage else { return }
@@ -328,7 +328,7 @@ extension Connection {
             if freshToken { refuseToken(reason) }
             stageEnd = now + pause
             become(.waiting(isAsked: isAsked), .waiting(pause, because: reason))
-            // A system may hold up the timers of an app that nobody sees.
+            // A system may delay the timers of an app in the background.
             if pause == .zero, case .waiting = stage { begin() }
         case .refused(var error, let pause):
             refuseToken(error)

@@ -39,13 +39,13 @@ struct Outbox {
     private var entriesTold: [ConversationID: HereData?] = [:]
     /// Where a limit forbids what was sent last, or data that is too long was not sent: the worker does not show it.
     private var entriesLimited: Set<ConversationID> = []
-    /// How often what a device shows where it is may change: a worker publishes no more.
+    /// How often this device may change its entry in a conversation: a worker publishes no more often.
     private var entryPaces: [ConversationID: EntryPace] = [:]
     private var entryInterval = Duration.milliseconds(500)
     /// When an entry is due that waits for its pace.
     private var entryDue: ContinuousClock.Instant?
     private var isBeyondEntries = false
-    /// What the app should know of what was not sent. Whoever reads them empties it.
+    /// Why something was not sent, for the app. The reader empties it.
     var problems: [RollcallError] = []
     /// Users whose presence is wanted once. They are asked for in one message at a time.
     var gets: Set<UserID> = []
@@ -301,7 +301,7 @@ extension Outbox {
         return taken
     }
 
-    /// Takes what conversations and this device's entries in them need. Where this device is goes first, and is said at once:
+    /// Takes what conversations and this device's entries in them need. Conversations with an entry go first, together with it:
     /// after a reconnect it has only the grace period.
     private mutating func takeConversations(into taken: inout [ClientRequest], at now: ContinuousClock.Instant) {
         (entryDue, isBeyondEntries) = (nil, false)
@@ -358,7 +358,7 @@ extension Outbox {
     private mutating func isForbidden(_ data: HereData?, in conversation: ConversationID) -> Bool {
         let bytes = data?.text.string.utf8.count ?? 0
         if bytes > limits.hereData {
-            // It counts as told, so that the app learns it once; the worker goes on to show what it has.
+            // It counts as sent, so that the app gets one problem; the worker goes on showing the previous data.
             entriesTold[conversation] = data
             entriesLimited.insert(conversation)
             problems.append(

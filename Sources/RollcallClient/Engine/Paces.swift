@@ -80,7 +80,7 @@ struct MessageBudget {
         lacking = nil
     }
 
-    /// One that costs more than fits is taken once all is regained, and whatever comes after it waits too: many cheap messages
+    /// One that costs more than fits is taken once all is regained, and what follows it waits too: many cheap messages
     /// would keep it from being sent at all.
     ///
     /// - Parameter cost: what the message costs.

@@ -21,7 +21,7 @@ final class People {
     private(set) var presences: [UserID: Observed<Presence>] = [:]
     /// In the order in which they began. They survive the end of a connection.
     private(set) var reads: [Read] = []
-    /// Whether a presence that is forgotten is shown as that of a user who was never seen.
+    /// Whether a presence that is dropped is shown as that of a user who was never seen.
     private(set) var showsNobody = false
 
     init(in engine: Engine) {

@@ -64,7 +64,7 @@ struct Route {
     }
 
     /// A pause is random, from none to a tenth of the outage so far: at least to the floor that the worker's welcome names,
-    /// between these two, and at most to the app's ``ClientOptions/longestPause``. So those who lost a worker together spread
+    /// between these two, and at most to the app's ``ClientOptions/longestPause``. So clients that lost a worker together spread
     /// more the longer it is away.
     private static let floors = Duration.milliseconds(250)...Duration.seconds(30)
     private static let part = 10
@@ -94,7 +94,7 @@ struct Route {
     private var invitation: WorkerAddress?
     private let longestPause: Duration
     private var floor = Duration.milliseconds(1500)
-    /// When the last connection ended that had lasted, or what has begun a new count since.
+    /// When the outage began: the end of the last connection that had lasted, or a later reason to count anew.
     private var outageSince: ContinuousClock.Instant?
     /// Where short pauses would do harm: a token callback that fails, a worker without room, what somebody has to correct.
     private var considerate = Backoff.considerate(first: .milliseconds(250))
@@ -265,7 +265,7 @@ struct Route {
         }
         let pause =
             meaning == .silence ? nextPause(at: now, using: &random) : considerate.failed(using: &random)
-        // Whatever stands before the workers may ask for less, too, but it does not know of them.
+        // A proxy may ask for a pause too, but it knows nothing of the workers.
         return (answer?.isOurs == true ? pause : max(pause, min(asked, Self.floors.upperBound)), false)
     }
 

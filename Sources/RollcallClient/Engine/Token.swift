@@ -121,7 +121,7 @@ final class TokenCalls: @unchecked Sendable {
         }
     }
 
-    /// What was asked until now counts no more: the next user may be another.
+    /// Answers to earlier calls no longer count: the next user may be another.
     func forget() {
         for call in calls { call.question.cancel() }
         calls = []
@@ -137,7 +137,7 @@ extension Error {
     /// Whether the app says that its user is signed out.
     var isSignedOut: Bool { (self as? RollcallError)?.code == .badToken }
 
-    /// Whether the token callback failed because it reached nobody, as the client itself would not: by Apple's error or Firebase's,
+    /// Whether the token callback failed for want of a network, so that the client would fail too: by Apple's error or Firebase's,
     /// or as the app says.
     var isUnreachable: Bool {
         if let error = self as? RollcallError { return error.code == .unreachable }

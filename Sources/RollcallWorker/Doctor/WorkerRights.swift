@@ -159,7 +159,7 @@ struct WorkerRights: Sendable {
         return others.map { RightProbe($0.name, arguments: $0.rest) } + onKeys + everyKey + everyChannel
     }
 
-    /// One or more commands for each right that writes, in the form in which an append-only file has them.
+    /// One or more commands for each right that writes, in the form that an append-only file uses.
     var writes: [[RedisCommand.Argument]] {
         let keys = keys(names)
         let forms = onKeys.filter { Self.writing.contains($0.name) } + [("pexpireat", ["1"])]

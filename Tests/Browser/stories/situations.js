@@ -88,7 +88,7 @@ async function play(row, random) {
   };
   const look = (hidden) => {
     isHidden = hidden;
-    // A browser holds up the timers of a page that nobody sees.
+    // A browser delays the timers of a hidden page.
     world.grid = hidden ? 1_000 * (row.grid ?? 0) : 0;
     document.dispatchEvent(new Event("visibilitychange"));
   };

@@ -34,7 +34,7 @@ export class World {
   ping = 10_000;
   reconnect = 1_500;
   coalesce = 500;
-  /** The page's timers ring at multiples of this, as in a page that nobody sees; those of its threads do not. */
+  /** The page's timers ring at multiples of this, as in a hidden page; those of its threads do not. */
   grid = 0;
   /** Whether the page's policy forbids threads, and how many it has begun. */
   forbidsThreads = false;

@@ -32,7 +32,7 @@ struct Situation: Decodable, CustomTestStringConvertible {
     let atLast: Int?
     /// How often the client reports `failed`.
     let reports: Int?
-    /// Timers ring only at multiples of this, in a page while nobody sees it; `threads`: whether that may begin threads, whose
+    /// Timers ring only at multiples of this, in a hidden page; `threads`: whether that may begin threads, whose
     /// timers ring in time; `stale`: how often what it shows becomes stale while it is connected.
     let grid: Double?
 
@@ -42,7 +42,7 @@ struct Situation: Decodable, CustomTestStringConvertible {
         let upgrade: Upgrade?
         /// How the token callback answers: `throws`, `nothing`, `waits`, or `signedOut`.
         let token: String?
-        /// `noNetwork`, `network`, `background`, `foreground`; `hidden`, `visible`, `resume`: of a page, which nobody sees, sees
+        /// `noNetwork`, `network`, `background`, `foreground`; `hidden`, `visible`, `resume`: of a page, which is hidden, is seen
         /// again, or which was suspended; `drain`: the worker stops, and another one is there.
         let tells: [String]?
         /// The process does not run meanwhile, and its connection dies unless it `survives`.
