@@ -191,17 +191,17 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
         ("name", "members:{c}", #"{"user":"a","member":true,"name":"X","count":1}"#),
         ("count", "members:{c}", #"{"user":"a","member":false,"count":"X"}"#),
         ("reset", "members:{c}", #"{"reset":"X"}"#),
-        ("user", "here:{c}", #"{"user":"X","here":false,"count":1,"at":9000000000000}"#),
+        ("user", "here:{c}", #"{"user":"X","here":false,"count":1,"at":9000000000000,"sessions":0,"exit":false}"#),
         ("here", "here:{c}", #"{"user":"a","here":"X"}"#),
         (
             "name", "here:{c}",
-            #"{"user":"a","here":true,"name":"X","since":1,"idle":false,"count":1,"at":9000000000000}"#
+            #"{"user":"a","here":true,"name":"X","since":1,"idle":false,"count":1,"at":9000000000000,"sessions":1,"exit":false}"#
         ),
-        ("since", "here:{c}", #"{"user":"a","here":true,"since":"X","idle":false,"count":1,"at":1}"#),
-        ("idle", "here:{c}", #"{"user":"a","here":true,"since":1,"idle":"X","count":1,"at":1}"#),
+        ("since", "here:{c}", #"{"user":"a","here":true,"since":"X","idle":false,"count":1,"at":1,"sessions":1,"exit":false}"#),
+        ("idle", "here:{c}", #"{"user":"a","here":true,"since":1,"idle":"X","count":1,"at":1,"sessions":1,"exit":false}"#),
         (
             "data", "here:{c}",
-            #"{"user":"a","here":true,"since":1,"idle":false,"data":{"X":"X"},"count":1,"at":9000000000000}"#
+            #"{"user":"a","here":true,"since":1,"idle":false,"data":{"X":"X"},"count":1,"at":9000000000000,"sessions":1,"exit":false}"#
         ),
         ("replaced", "worker:{WORKER}", #"{"replaced":"a b X"}"#),
         ("replaced", "worker:{WORKER}", #"{"replaced":"X b c-d"}"#),

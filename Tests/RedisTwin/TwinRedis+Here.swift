@@ -32,7 +32,7 @@ extension TwinRedis {
             let isNews = content.data.map { $0 != own?.content.data } ?? false
             lines.insert(line, at: isNews ? lines.count : place ?? lines.count)
         }
-        change(lines, of: session.user, in: conversation, since: write.since)
+        change(lines, of: session.user, in: conversation, since: write.since, isOwnExit: write.isOwnExit)
         return written(write.content == nil ? .gone : isMember ? .here : .notAMember)
     }
 
@@ -56,7 +56,8 @@ extension TwinRedis {
 
     /// Stores a user's lines, and publishes what that changes of what is shown.
     mutating func change(
-        _ lines: [HereLine], of user: UserID, in conversation: ConversationID, since: Timestamp? = nil
+        _ lines: [HereLine], of user: UserID, in conversation: ConversationID, since: Timestamp? = nil,
+        isOwnExit: Bool = false
     ) {
         let was = here[conversation]?[user]
         if lines.isEmpty {
@@ -68,8 +69,10 @@ extension TwinRedis {
         }
         let shown = { (here: TwinHere?) in here.flatMap { HereUser(user, $0.lines, since: $0.since) } }
         let (before, after) = (shown(was), shown(here[conversation]?[user]))
-        guard before != after else { return }
-        let change = HereChange(user: user, here: after, count: here[conversation]?.count ?? 0, at: time)
+        guard before != after || was?.lines.count ?? 0 != lines.count else { return }
+        let change = HereChange(
+            user: user, here: after, count: here[conversation]?.count ?? 0, at: time, sessions: lines.count,
+            isOwnExit: isOwnExit)
         published.append(.here(change, in: conversation))
     }
 }

@@ -78,25 +78,30 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     /// A device in the background is here.
     case hereInBackground = "here-in-background"
 
+    /// Each outage begins the time anew in which the one before has to settle.
+    case settlesAnew = "settles-anew"
+
     /// The first seed that finds it.
     public var seed: UInt64 {
         switch self {
         case .readsAllAgain, .closesTalkative, .neverListens, .neverUnlists, .showsBackground, .clientNeverRejoins: 1
         case .removalWithoutRecheck, .forgetsTheRest, .tokenNeverExpires, .sendsAllAway: 2
-        case .entriesUnlisted, .unlistsOthers, .hereInBackground, .clientTrustsSilence, .clientKeepsItsState: 2
-        case .stopIgnoresOtherDevices, .splitsByCharacter, .revocationSpares: 3
-        case .exitsOthers, .forgetsEntries, .entriesStay: 5
+        case .entriesUnlisted, .hereInBackground, .clientTrustsSilence, .clientKeepsItsState: 2
+        case .splitsByCharacter: 3
+        case .exitsOthers, .forgetsEntries, .entriesStay, .unlistsOthers: 5
+        case .stopIgnoresOtherDevices, .revocationSpares: 10
         case .silentRefusal, .lingersForever, .appendsWithoutWriting: 7
         case .missingCounts: 24
         case .readBeforeSubscribing, .leasesIgnoreSteps: 12
         case .revokesByRedisClock: 13
         case .keyedByString: 21
-        case .keepsFirstName: 30
+        case .keepsFirstName: 18
         case .ordersByClock: 64
-        case .sweepsSilently: 319
+        case .sweepsSilently: 408
         case .futureTypingCounts: 117
         case .exitsOnce: 516
         case .neverResets: 615
+        case .settlesAnew: 146
         }
     }
 
@@ -208,6 +213,9 @@ struct SimulationSettings {
 
     /// The longest outage that a lease certainly survives, with a heartbeat before it and a new connection after it.
     var survived: Duration { lease / 2 }
+
+    /// The longest that Redis may take to answer, so that a worker can tell that from an outage. The network takes the rest.
+    var longestAnswer: Duration { max(.milliseconds(60), (lease - LeaseCoordinator.clockTolerance) / 2 - .milliseconds(20)) }
 
     /// The time limit after a worker's death until all observers must know.
     var judging: Duration { lease + Checks.settling }

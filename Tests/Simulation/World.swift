@@ -117,9 +117,9 @@ final class World {
 
     // MARK: Outages
 
-    func outageBegins(at place: Weather.Place) -> Int {
+    func outageBegins(at place: Weather.Place, isLateness: Bool = false) -> Int {
         turns += 1
-        return weather.begins(at: place, agenda.now)
+        return weather.begins(at: place, isLateness: isLateness, agenda.now)
     }
 
     func outageEnds(_ spell: Int) {

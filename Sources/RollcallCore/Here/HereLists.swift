@@ -154,6 +154,8 @@ struct ShownHere {
     private let names: Int
     /// Those who are known: all, or the longest here.
     private var users: [UserID: HereUser] = [:]
+    /// The number of sessions of each of them, if known.
+    private var sessions: [UserID: Int] = [:]
     private var count = 0
     /// The last of those who are known, if there are more.
     private var last: HereUser?
@@ -193,13 +195,16 @@ struct ShownHere {
 
     /// While an outage settles, others may still have to write what Redis has lost: nobody goes, and the count does not fall.
     mutating func read(_ snapshot: HereSnapshot, at time: Timestamp, isSettling: Bool) {
+        let (before, isFirst) = ((users: users, count: count, sessions: sessions), readAt == nil)
         (isReading, readAt) = (false, time)
-        let before = (users: users, count: count)
         users = Dictionary(snapshot.users.map { ($0.user, $0) }) { first, _ in first }
+        sessions = snapshot.entries.reduce(into: [:]) { $0[$1.item.session.user, default: 0] += 1 }
         count = snapshot.count
         last = snapshot.users.count < min(2 * names, count) || users.count == count ? nil : snapshot.users.last
         if isSettling {
             for (user, former) in before.users { users[user] = users[user].map { $0.atLeast(former) } ?? former }
+            // Before this room was followed there may have been more.
+            if isFirst { sessions = [:] } else { sessions.merge(before.sessions, uniquingKeysWith: max) }
             count = max(count, before.count, users.count)
         }
         for change in meanwhile where change.at >= time { apply(change, isSettling: isSettling) }
@@ -216,16 +221,27 @@ struct ShownHere {
         forgetMost()
     }
 
+    /// While an outage settles, Redis may have lost what other sessions of the user have entered. Then only who leaves of their
+    /// own accord with the last session that was known goes, and Redis's count may be too low.
     private mutating func apply(_ change: HereChange, isSettling: Bool) {
-        count = isSettling ? max(count, change.count) : change.count
+        let user = change.user
+        if isSettling {
+            let known = sessions[user] ?? (users[user] == nil && last == nil ? 0 : .max)
+            let left = change.isOwnExit ? max(1, known) - 1 : known
+            let hasGone = change.here == nil && left == 0 && users[user] != nil
+            count = max(hasGone ? max(1, count) - 1 : count, change.count)
+            sessions[user] = max(left, change.sessions)
+        } else {
+            (count, sessions[user]) = (change.count, change.sessions)
+        }
         if let here = change.here {
-            if let former = users[change.user] {
-                users[change.user] = isSettling ? here.atLeast(former) : here
+            if let former = users[user] {
+                users[user] = isSettling ? here.atLeast(former) : here
             } else if last.map({ here.isBefore($0) }) ?? true {
-                users[change.user] = here
+                users[user] = here
             }
-        } else if !isSettling {
-            users[change.user] = nil
+        } else if sessions[user] == 0 {
+            (users[user], sessions[user]) = (nil, nil)
         }
     }
 
@@ -236,6 +252,7 @@ struct ShownHere {
         guard users.count > 4 * names else { return }
         let first = inOrder.prefix(2 * names)
         users = Dictionary(uniqueKeysWithValues: first.map { ($0.user, $0) })
+        sessions = sessions.filter { users[$0.key] != nil }
         last = first.last
     }
 

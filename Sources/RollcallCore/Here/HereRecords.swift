@@ -107,11 +107,13 @@ final class HereRecords {
 
     /// The device is gone: its entries end at once.
     func gone(_ session: Session, at now: Instant) {
-        for entry in ofSession[session] ?? [] { end(entry, at: now) }
+        // A session in its grace is lost; another one may hold the device by now.
+        let isOwn = session.phase == .open
+        for entry in ofSession[session] ?? [] { end(entry, isOwn: isOwn, at: now) }
     }
 
-    private func end(_ entry: Entry, at now: Instant) {
-        entry.exited()
+    private func end(_ entry: Entry, isOwn: Bool, at now: Instant) {
+        entry.exited(isOwn: isOwn)
         decide(entry, at: now)
         advance(entry, at: now)
     }
@@ -121,7 +123,7 @@ final class HereRecords {
     func replaced(_ session: Session, at now: Instant) {
         for entry in ofSession[session] ?? [] {
             guard entry.mayBeListed else {
-                end(entry, at: now)
+                end(entry, isOwn: false, at: now)
                 continue
             }
             entry.ends = now + loop.settings.grace
@@ -137,7 +139,7 @@ final class HereRecords {
         guard !entry.isOver else { return }
         if let ends = entry.ends {
             if now < ends { return loop.remind(.entry(entry), at: ends) }
-            entry.exited()
+            entry.exited(isOwn: false)
             decide(entry, at: now)
         }
         writeAtPace(entry, at: now)
@@ -153,7 +155,7 @@ final class HereRecords {
             if entry.content != nil { decisions += 1 }
             entry.asserted(sequence: decisions)
             // Another session has the device, and enters by itself.
-            if entry.ends != nil { end(entry, at: now) } else { advance(entry, at: now) }
+            if entry.ends != nil { end(entry, isOwn: false, at: now) } else { advance(entry, at: now) }
         }
     }
 
@@ -263,7 +265,7 @@ final class HereRecords {
             outbound.answer(entry.session, .notAMember, id: id, "you are not a member of this conversation")
         }
         entry.acks = []
-        entry.exited()
+        entry.exited(isOwn: false)
         decide(entry, at: now)
     }
 
@@ -297,6 +299,8 @@ final class Entry: Numbered {
     private(set) var isEntered = false
     private(set) var data: HereData?
     private var isOpen = false
+    /// Whether the session itself ends the entry, and is not only lost.
+    private var isOwnExit = true
     /// When the entry of a replaced session ends.
     var ends: Instant?
     /// Messages to acknowledge once a decision is in Redis.
@@ -337,11 +341,13 @@ final class Entry: Numbered {
 
     // MARK: Decisions
 
-    func entered(_ data: HereData?, isOpen: Bool) { (isEntered, self.data, self.isOpen) = (true, data, isOpen) }
+    func entered(_ data: HereData?, isOpen: Bool) {
+        (isEntered, self.data, self.isOpen, isOwnExit) = (true, data, isOpen, true)
+    }
 
     /// - Parameter isPaced: whether the client decides how often this happens.
-    func exited(isPaced: Bool = false) {
-        (isEntered, data, ends) = (false, nil, nil)
+    func exited(isPaced: Bool = false, isOwn: Bool = true) {
+        (isEntered, data, ends, isOwnExit) = (false, nil, nil, isOwn)
         if !isPaced { isDeferred = false }
     }
 
@@ -401,7 +407,7 @@ final class Entry: Numbered {
                 .write(
                     HereWrite(
                         entry: name, content: content, incarnation: incarnation, sequence: sequence, until: until,
-                        isOpen: isOpen, replaced: former, since: since)))
+                        isOpen: isOpen, replaced: former, since: since, isOwnExit: content == nil && isOwnExit)))
         }
         guard content == nil, let listedUnder else { return nil }
         let moment = rests ?? now + max(.zero, rest)

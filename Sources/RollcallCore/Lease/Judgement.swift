@@ -1,7 +1,7 @@
 // Who counts as dead. The loop of the lease publishes one judgement with each heartbeat, and everything that reads records
 // or removes devices asks it: presence, `get`, sweeps, explanations, erasing. A worker is dead once its lease has passed,
 // but only for a worker that has a lease itself, and that has watched the leases for one lease since it started or since
-// the last outage.
+// an outage. Outages that follow one another interrupt that time; they do not begin it again.
 
 public import RollcallProtocol
 
@@ -12,9 +12,20 @@ public struct Judgement: Hashable, Sendable {
     /// Whether there was an outage, of Redis or of this worker, after which others may still have to renew their leases and
     /// to write their sessions again. Until then, a missing record and an expired lease prove nothing: nobody counts as
     /// dead, and what observers saw stays, except for newer records.
-    private(set) var isSettling = false
-    /// When all workers have had time for that, since the last outage or this worker's start; `nil` before both.
+    package var isSettling: Bool { settlingSince != nil }
+    /// Since when, over outages that followed one another.
+    package var settlingSince: Instant?
+    /// When all workers have had time for that, if there is no further outage; `nil` before this worker's first lease.
     private(set) var settles: Instant?
+    /// The present stretch without an outage: when it began, and the last heartbeat that succeeded.
+    package struct Stretch: Hashable, Sendable {
+        package let began: Instant
+        var last: Instant
+    }
+
+    package private(set) var stretch: Stretch?
+    /// What counts of the stretches before it.
+    private var counted = Duration.zero
     /// Whether some incarnation's lease had expired and the incarnation was not swept yet. Its devices still count in
     /// the presence that other workers publish.
     private var leavesUnswept = false
@@ -64,6 +75,10 @@ public struct Judgement: Hashable, Sendable {
 
     // MARK: Heartbeats
 
+    /// What does not count of each stretch without an outage. In that time, every worker that is alive renews its lease and
+    /// writes its sessions again.
+    private static let writing = Duration.seconds(2)
+
     /// Takes what a heartbeat read.
     mutating func read(_ snapshot: LeaseSnapshot) {
         living = snapshot.living
@@ -74,18 +89,21 @@ public struct Judgement: Hashable, Sendable {
 
     /// Handles the worker's first lease: there may have been an outage before. Others get one lease to write their sessions,
     /// and at least the time until they have written all, even if they recovered slightly later.
-    mutating func started(at now: Instant) { settles = now + Self.patience(lease: lease) }
-
-    static func patience(lease: Duration) -> Duration { max(lease, .seconds(2)) }
+    mutating func started(at now: Instant) {
+        stretch = Stretch(began: now, last: now)
+        settles = now + Self.writing + max(.zero, lease - Self.writing - counted)
+    }
 
     mutating func outageOccurred(at now: Instant) {
-        isSettling = true
+        if isSettling, let stretch { counted += max(.zero, stretch.last - stretch.began - Self.writing) }
+        settlingSince = settlingSince ?? now
         started(at: now)
     }
 
     /// Ends the outage with the first heartbeat that succeeds after all have had time. While heartbeats fail, others may be
     /// unable to write as well.
     mutating func heartbeatSucceeded(at now: Instant) {
-        if let settles, now >= settles { isSettling = false }
+        stretch?.last = now
+        if let settles, now >= settles { (settlingSince, counted) = (nil, .zero) }
     }
 }

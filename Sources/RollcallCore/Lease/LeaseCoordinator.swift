@@ -77,9 +77,11 @@ public struct LeaseCoordinator: Sendable {
     private var redis: RedisState
     private var sweeper = Sweeper()
     private var awaiting: (beat: Beat, sent: Instant)?
+    /// Whether a heartbeat was due while one was in flight.
+    private var isOverdue = false
     private var isFirst = true
-    /// When the last renewal was answered.
-    private var lastRenewed: Instant?
+    /// When the last renewal was answered, and how long that took.
+    private var lastRenewed: (at: Instant, after: Duration)?
     /// The Redis time in the last reply, and when its request was sent.
     private var lastHeard: (time: Timestamp, sent: Instant)?
     /// Consecutive heartbeats that got no reply or an error.
@@ -107,6 +109,9 @@ public struct LeaseCoordinator: Sendable {
         if case .held(let incarnation) = state { incarnation } else { nil }
     }
 
+    /// Returns for how long an outage, or several in a row, have not settled; zero if all is settled.
+    public func settling(at now: Instant) -> Duration { redis.judgement.settlingSince.map { now - $0 } ?? .zero }
+
     /// Returns the time until the next heartbeat. It is shorter while heartbeats fail: after the first one that succeeds, it
     /// takes more than a second until all sessions are written. And it is when an outage settles.
     public func pause(at now: Instant) -> Duration {
@@ -118,7 +123,8 @@ public struct LeaseCoordinator: Sendable {
     /// Handles that a heartbeat is due and Redis is connected. None is sent while one is in flight, or after the lease was
     /// ended.
     public mutating func beatDue(at now: Instant) -> [Action] {
-        guard awaiting == nil else { return [] }
+        isOverdue = awaiting != nil
+        guard !isOverdue else { return [] }
         let beat: Beat
         switch state {
         case .beginning(let incarnation): beat = .begin(incarnation)
@@ -146,7 +152,9 @@ public struct LeaseCoordinator: Sendable {
             redis.renewed(
                 incarnation, snapshot, until: until(snapshot),
                 clock: redis.clock.corrected(by: snapshot.time, sent: sent, at: now), afterGap: isAfterGap, at: now)
-            return [.tell(.renewed(redis, snapshot))] + sweep(snapshot, at: now)
+            // The lease counts from when Redis renewed it: what was due meanwhile does not wait for another tick.
+            let next = isOverdue ? beatDue(at: now) : []
+            return [.tell(.renewed(redis, snapshot))] + sweep(snapshot, at: now) + next
         case (.beginning, _):
             // Does not retry at once: a Redis that refuses every claim would be asked in a tight loop.
             beginAnew()
@@ -161,7 +169,7 @@ public struct LeaseCoordinator: Sendable {
     private mutating func heartbeatFailed(at now: Instant) -> [Action] {
         failures += 1
         guard failures >= Self.fewFailures else { return [] }
-        redis.heartbeatsFail(at: now)
+        redis.heartbeatsFail(isOutage: isGap(at: now), at: now)
         return [.tell(.heartbeatsFail(redis))]
     }
 
@@ -183,15 +191,22 @@ public struct LeaseCoordinator: Sendable {
         snapshot.time.advanced(by: lease - Self.clockTolerance)
     }
 
-    /// - Returns: whether more than two heartbeats passed since the last renewal was answered, or Redis's clock was set.
-    ///   If it is set forward, leases expire before their workers can renew them. If it is set back, new records may have
-    ///   smaller versions than those that they replace.
+    /// - Returns: whether there was an outage since the last renewal was answered, or Redis's clock was set. If it is set
+    ///   forward, leases expire before their workers can renew them. If it is set back, new records may have smaller versions
+    ///   than those that they replace.
     private mutating func isAfterGap(time: Timestamp, sent: Instant, at now: Instant) -> Bool {
-        // Counts from the reply and not from the request: a slow request may be the first one answered after a gap.
-        defer { (lastRenewed, lastHeard) = (now, (time, sent)) }
+        defer { (lastRenewed, lastHeard) = ((now, now - sent), (time, sent)) }
         let isClockSet =
             lastHeard.map { time < $0.time || time.since($0.time) > now - $0.sent + Self.clockTolerance } ?? false
-        return isClockSet || lastRenewed.map { now - $0 > heartbeat * 2 } ?? false
+        return isClockSet || lastRenewed != nil && isGap(at: now)
+    }
+
+    /// Whether no renewal was answered for so long that another worker may have lost its lease: its last one took effect up to
+    /// a heartbeat, or the time that answers take, before Redis was away. Counts from the reply and not from the request: a
+    /// slow request may be the first one answered after an outage.
+    private func isGap(at now: Instant) -> Bool {
+        guard let lastRenewed else { return true }
+        return now - lastRenewed.at > lease - max(heartbeat, lastRenewed.after) - Self.clockTolerance
     }
 
     /// Handles a lost connection or a change of the primary. Redis may have lost writes, so everything is written again

@@ -5,7 +5,7 @@ public import RollcallProtocol
 
 public struct RedisState: Hashable, Sendable {
     /// Who counts as dead.
-    public internal(set) var judgement: Judgement
+    public package(set) var judgement: Judgement
     /// Whether there is a connection, as far as heartbeats show: the lease was not lost since, or they were refused.
     public private(set) var answersReads = false
     public private(set) var clock: RedisClock
@@ -74,13 +74,12 @@ public struct RedisState: Hashable, Sendable {
 
     /// Handles a heartbeat that renewed the lease.
     ///
-    /// - Parameter afterGap: whether others may have been unable to renew theirs. That counts as the end of an outage, as
-    ///   does the first success after failed heartbeats.
+    /// - Parameter afterGap: whether others may have been unable to renew theirs. That counts as the end of an outage.
     package mutating func renewed(
         _ incarnation: Incarnation, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool,
         at now: Instant
     ) {
-        if afterGap || !takesWrites { judgement.outageOccurred(at: now) }
+        if afterGap { judgement.outageOccurred(at: now) }
         heartbeatSucceeded(of: incarnation, snapshot, until: until, clock: clock, at: now)
     }
 
@@ -99,10 +98,11 @@ public struct RedisState: Hashable, Sendable {
         answersReads = false
     }
 
-    /// Handles that two heartbeats in a row have failed. That is the beginning of an outage: other workers may be unable to
-    /// renew their leases as well. Nothing is written until one succeeds; reads go on.
-    package mutating func heartbeatsFail(at now: Instant) {
-        if takesWrites || !answersReads { judgement.outageOccurred(at: now) }
+    /// Handles that two heartbeats in a row have failed. Nothing is written until one succeeds; reads go on.
+    ///
+    /// - Parameter isOutage: whether other workers may have been unable to renew their leases as well.
+    package mutating func heartbeatsFail(isOutage: Bool, at now: Instant) {
+        if isOutage { judgement.outageOccurred(at: now) }
         judgement.own = nil
         answersReads = true
     }

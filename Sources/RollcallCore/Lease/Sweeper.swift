@@ -96,7 +96,7 @@ extension ListItem {
         return own == others ? ByteString(memberText) < ByteString(other.memberText) : own < others
     }
 
-    private var session: SessionName {
+    var session: SessionName {
         switch self {
         case .session(let session): session
         case .entry(let entry): entry.session

@@ -7,9 +7,15 @@ public struct HereChange: Hashable, Sendable {
     public var here: HereUser?
     public var count: Int
     public var at: Timestamp
+    /// How many sessions of the user are left here.
+    public var sessions: Int
+    /// Whether a session left of its own accord, by an exit, a goodbye or in the background. That proves something also if
+    /// Redis has lost entries.
+    public var isOwnExit: Bool
 
-    public init(user: UserID, here: HereUser?, count: Int, at: Timestamp) {
+    public init(user: UserID, here: HereUser?, count: Int, at: Timestamp, sessions: Int, isOwnExit: Bool) {
         (self.user, self.here, self.count, self.at) = (user, here, count, at)
+        (self.sessions, self.isOwnExit) = (max(0, sessions), isOwnExit)
     }
 }
 
@@ -17,7 +23,8 @@ extension HereChange: JSONReadable {
     package init(json: JSONValue) throws(UnexpectedJSON) {
         self.init(
             user: try json.field("user"), here: try json.field("here") ? try HereUser(json: json) : nil,
-            count: try json.field("count"), at: try json.field("at"))
+            count: try json.field("count"), at: try json.field("at"), sessions: try json.field("sessions"),
+            isOwnExit: try json.field("exit"))
     }
 }
 
@@ -59,13 +66,16 @@ public struct HereWrite: Hashable, Sendable {
     public var replaced: SessionID?
     /// Since when the user was here, as far as the session knows. Redis may have lost it.
     public var since: Timestamp?
+    /// Whether the session leaves of its own accord.
+    public var isOwnExit: Bool
 
     public init(
         entry: EntryName, content: Content?, incarnation: Incarnation, sequence: Int64, until: Timestamp,
-        isOpen: Bool = true, replaced: SessionID? = nil, since: Timestamp? = nil
+        isOpen: Bool = true, replaced: SessionID? = nil, since: Timestamp? = nil, isOwnExit: Bool = false
     ) {
         (self.entry, self.content, self.incarnation, self.sequence) = (entry, content, incarnation, sequence)
         (self.until, self.isOpen, self.replaced, self.since) = (until, isOpen, replaced, since)
+        self.isOwnExit = isOwnExit
     }
 }
 

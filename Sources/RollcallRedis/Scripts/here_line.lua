@@ -30,16 +30,18 @@ local function shown(lines)
     .. (last.data ~= '' and ',"data":' .. last.data or '')
 end
 
-local function tell_here(here, user, what)
+-- Publishes how the user is here, with how many sessions, and whether that is because a session left of its own accord.
+local function tell_here(here, user, what, sessions, is_exit)
   redis.call('PUBLISH', here, '{"user":' .. cjson.encode(user) .. ',"here":' .. what
-    .. ',"count":' .. redis.call('HLEN', here) .. ',"at":' .. whole(now) .. '}')
+    .. ',"count":' .. redis.call('HLEN', here) .. ',"at":' .. whole(now) .. ',"sessions":' .. sessions
+    .. ',"exit":' .. tostring(is_exit) .. '}')
 end
 
 -- Ends being here for a user. Foreign keys hold nobody.
-local function end_here(here, since, user)
+local function end_here(here, since, user, is_exit)
   if redis.pcall('HDEL', here, user) ~= 1 then return end
   redis.pcall('ZREM', since, user)
-  tell_here(here, user, 'false')
+  tell_here(here, user, 'false', 0, is_exit or false)
 end
 
 -- Ends being here for every user for which `stays` returns false.

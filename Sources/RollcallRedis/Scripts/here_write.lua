@@ -2,8 +2,8 @@
 -- lines of others are left alone.
 --
 -- KEYS     1 here:{CONVERSATION}, also the channel, 2 here:{CONVERSATION}:since, 3 members:{CONVERSATION}
--- ARGV     1 user, 2 device, 3 incarnation, 4 the session's RANDOM, 5 SEQ, 6 active, idle, gone, or dead: gone, if the line is
---          that incarnation's, 7 the write deadline, 8 open if the session may be here while the conversation has no members,
+-- ARGV     1 user, 2 device, 3 incarnation, 4 the session's RANDOM, 5 SEQ, 6 active, idle, exit: gone of its own accord, gone, or
+--          dead: gone, if the line is that incarnation's, 7 the write deadline, 8 open if the session may be here while the conversation has no members,
 --          closed if not, 9 the RANDOM of a session of the device that this one has replaced, empty for none,
 --          10 since when the user was here, as far as the session knows, empty before its first write,
 --          11 the name that the token gives the user, 12 the data: JSON without space between tokens; both may be empty
@@ -32,7 +32,7 @@ if state == 'dead' then
   if own and own.incarnation ~= incarnation then return { 'late', now, false } end
 elseif own and own.sequence > sequence then
   return { 'late', now, redis.call('ZSCORE', KEYS[2], user) }
-elseif state ~= 'gone' then
+elseif state ~= 'gone' and state ~= 'exit' then
   local managed, member = membership(KEYS[3], user)
   code = (managed and member or not managed and ARGV[8] == 'open') and 'here' or 'not_a_member'
 end
@@ -49,7 +49,7 @@ end
 
 local was, is = shown(before), shown(lines)
 if not is then
-  if was then end_here(KEYS[1], KEYS[2], user) end
+  if was then end_here(KEYS[1], KEYS[2], user, state == 'exit') end
   return { code, now, false }
 end
 local texts = {}
@@ -63,5 +63,8 @@ if not since or earliest < tonumber(since) then
   redis.call('ZADD', KEYS[2], whole(earliest), user)
   was = nil
 end
-if was ~= is then tell_here(KEYS[1], user, 'true,"since":' .. whole(earliest) .. is) end
+-- Readers learn the number of sessions also where nothing else changes: after an outage it tells an exit from a loss.
+if was ~= is or #before ~= #lines then
+  tell_here(KEYS[1], user, 'true,"since":' .. whole(earliest) .. is, #lines, state == 'exit')
+end
 return { code, now, whole(earliest) }

@@ -6,7 +6,7 @@ extension Store {
     /// Writes that a session is in a conversation, or not; Redis decides whether it takes effect. If the conversation's key is
     /// foreign, nothing can be written, and an exit has nothing to do.
     public func write(_ write: HereWrite, reply: @escaping Reply<HereWritten>) {
-        let state = write.content.map { $0.isIdle ? "idle" : "active" } ?? "gone"
+        let state = write.content.map { $0.isIdle ? "idle" : "active" } ?? (write.isOwnExit ? "exit" : "gone")
         let nothingThere = HereWritten(outcome: .gone, time: write.until, since: nil)
         here(write, state: state) { reply(write.content == nil ? $0.orForeign(nothingThere) : $0) }
     }

@@ -47,6 +47,7 @@ package enum Metric: String, CaseIterable, Sendable {
 
     case leaseHeld = "rollcall_lease_held"
     case leaseAge = "rollcall_lease_age_seconds"
+    case settling = "rollcall_settling_seconds"
     case clockAhead = "rollcall_clock_ahead_seconds"
     case incarnations = "rollcall_incarnations_total"
     case heartbeatsFailed = "rollcall_heartbeats_failed_total"

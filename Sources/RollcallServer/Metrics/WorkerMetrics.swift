@@ -28,7 +28,7 @@ struct LeaseTally {
 struct WorkerTapes {
     private var connection: ConnectionTapes
     private var ready, draining, held, up, refuses, refusesEvents, evicts: GaugeTape
-    private let age, ahead: any MeterHandler
+    private let age, ahead, settling: any MeterHandler
     private var incarnations, failed, swept, devices: CounterTape
 
     init(_ factory: any MetricsFactory) {
@@ -38,6 +38,7 @@ struct WorkerTapes {
         held = GaugeTape(.leaseHeld, in: factory)
         age = factory.makeMeter(label: Metric.leaseAge.rawValue, dimensions: [])
         ahead = factory.makeMeter(label: Metric.clockAhead.rawValue, dimensions: [])
+        settling = factory.makeMeter(label: Metric.settling.rawValue, dimensions: [])
         up = GaugeTape(.redisUp, in: factory)
         refuses = GaugeTape(.redisRefusesWrites, in: factory)
         refusesEvents = GaugeTape(.eventsRefused, in: factory)
@@ -51,10 +52,11 @@ struct WorkerTapes {
     }
 
     mutating func report(
-        _ tally: LeaseTally, clockAhead: Duration?, mayEvict: Bool, holdsLease: Bool, refusesWrites: Bool,
-        at now: NIODeadline
+        _ tally: LeaseTally, clockAhead: Duration?, mayEvict: Bool, settling time: Duration, holdsLease: Bool,
+        refusesWrites: Bool, at now: NIODeadline
     ) {
         if let clockAhead { ahead.set(clockAhead / .seconds(1)) }
+        settling.set(time / .seconds(1))
         held.stand(at: holdsLease ? 1 : 0)
         refuses.stand(at: refusesWrites ? 1 : 0)
         refusesEvents.stand(at: tally.eventsRefused ? 1 : 0)
@@ -84,6 +86,7 @@ struct WorkerTapes {
         held.stand(at: 0)
         age.set(0.0)
         ahead.set(0.0)
+        settling.set(0.0)
         up.stand(at: 0)
         refuses.stand(at: 0)
         refusesEvents.stand(at: 0)

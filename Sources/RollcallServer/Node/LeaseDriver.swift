@@ -48,6 +48,7 @@ final class LeaseDriver {
     private var clockAhead: Duration?
     private var wrongClock = RepeatedProblem()
     private var eventsRefused = RepeatedProblem()
+    private var unsettled = RepeatedProblem()
     /// Lost connections while there is no lease.
     private var loss = RepeatedProblem()
     private let problems: ProblemLog
@@ -147,8 +148,10 @@ final class LeaseDriver {
 
     private func report() {
         pulse.secondPassed(commands.tally.roundTrips)
+        let settling = coordinator.settling(at: driver.now)
+        complain(ofSettling: settling)
         metrics.report(
-            tally, clockAhead: clockAhead, mayEvict: mayEvict,
+            tally, clockAhead: clockAhead, mayEvict: mayEvict, settling: settling,
             holdsLease: coordinator.incarnation != nil && !refusesWrites,
             refusesWrites: refusesWrites,
             at: .now())
@@ -326,6 +329,18 @@ final class LeaseDriver {
     private func complain(of error: RedisError) {
         guard complaint.occurred("\(error)", at: .now) else { return }
         logger.warning("heartbeat failed", metadata: ["reason": "\(error)"])
+    }
+
+    /// Logs an outage that does not settle as soon as a single one would.
+    private func complain(ofSettling time: Duration) {
+        guard time >= settings.lease * 2 else { return unsettled.ended() }
+        guard unsettled.occurred("", at: .now) else { return }
+        logger.warning(
+            "outages of Redis follow one another, or it answers too late: users of dead workers still count as online",
+            metadata: [
+                "for": "\(Duration.milliseconds(time.milliseconds))",
+                "heartbeat_answered_after": "\(Duration.milliseconds(pulse.roundTrip?.milliseconds ?? 0))",
+            ])
     }
 
     private func noted(_ news: LeaseNews) {

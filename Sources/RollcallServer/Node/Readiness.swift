@@ -14,6 +14,8 @@ struct Readiness: Sendable {
     /// Whether the worker is stopping. A lease acquired after that does not change it.
     private(set) var isLeaving = false
     private var renewed: ContinuousClock.Instant?
+    /// Since when outages do not settle: the worker cannot tell who is gone.
+    private var settlingSince: ContinuousClock.Instant?
     /// Since when a connection is missing to a server that others of this worker reach.
     var missingSince: ContinuousClock.Instant?
     private let patience: Duration
@@ -30,6 +32,7 @@ struct Readiness: Sendable {
     mutating func told(_ news: LeaseNews, at now: ContinuousClock.Instant) {
         redis = news.redis
         incarnation = news.redis.incarnation ?? incarnation
+        settlingSince = news.redis.judgement.isSettling ? settlingSince ?? now : nil
         switch news {
         case .began, .renewed: renewed = now
         case .heartbeatsFail, .lost: break
@@ -45,7 +48,7 @@ struct Readiness: Sendable {
 
     func isReady(at now: ContinuousClock.Instant) -> Bool {
         guard let renewed, !isLeaving else { return false }
-        return now - renewed <= patience && missingSince.map { now - $0 <= patience } ?? true
+        return [renewed, missingSince, settlingSince].allSatisfy { $0.map { now - $0 <= patience } ?? true }
     }
 }
 

@@ -68,7 +68,7 @@ struct MissingLinks {
 /// The sums when they were last collected.
 struct WorkerPulse {
     private var loops = LoopFigures()
-    private var roundTrip: Duration?
+    private(set) var roundTrip: Duration?
     private var redis = RecentHistogram()
 
     mutating func gathered(_ loops: LoopFigures) {

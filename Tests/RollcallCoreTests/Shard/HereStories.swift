@@ -184,7 +184,8 @@ import Testing
         let stage = Stage()
         let alice = joined(stage, "alice")
         enters(stage, alice)
-        let old = HereChange(user: "alice", here: nil, count: 0, at: stage.redis.time)
+        let old = HereChange(
+            user: "alice", here: nil, count: 0, at: stage.redis.time, sessions: 0, isOwnExit: true)
         stage.pass(.seconds(2))
         let bob = joined(stage, "bob")
         stage.channelGoes(.here("doc"))
@@ -314,6 +315,45 @@ import Testing
         stage.say(.exit("doc"), on: alice)
         stage.settle()
         #expect(stage.heard(by: bob).here == [#"1: bob idle{"now":1}"#])
+    }
+
+    /// Regression: whoever left stayed on every screen until an outage had settled, and some never did.
+    @Test("until an outage has settled, who exits with the last session goes at once; with another one, lost by Redis, stays")
+    func exitsWhileSettling() {
+        let stage = Stage()
+        let watcher = joined(stage, "zoe")
+        let (alice, bob) = (joined(stage, "alice"), joined(stage, "bob"))
+        let laptop = joined(stage, "bob", "laptop")
+        for session in [alice, bob, laptop] { enters(stage, session) }
+        _ = stage.heard(by: watcher)
+        stage.heartbeat(afterGap: true)
+        stage.say(.exit("doc"), on: alice)
+        stage.settle()
+        #expect(stage.heard(by: watcher).here == ["1: bob"])
+        // What the laptop has entered is lost, and not written again yet.
+        stage.redis.here["doc"]?["bob"]?.lines.removeAll { $0.device == "laptop" }
+        stage.say(.exit("doc"), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: watcher).here == [] && stage.here == [])
+        stage.say(.goodbye, on: laptop)
+        stage.settle()
+        stage.pass(.seconds(6))
+        #expect(stage.heard(by: watcher).here == ["0:"])
+    }
+
+    @Test("until an outage has settled, the end of a grace ends nothing that is shown")
+    func lossWhileSettling() {
+        let stage = Stage()
+        let (watcher, alice) = (joined(stage, "zoe"), joined(stage, "alice"))
+        enters(stage, alice)
+        _ = stage.heard(by: watcher)
+        stage.drop(alice)
+        stage.pass(.seconds(4))
+        stage.heartbeat(afterGap: true)
+        stage.pass(.seconds(4))
+        #expect(stage.heard(by: watcher).here == [] && stage.here == [])
+        stage.pass(.seconds(2))
+        #expect(stage.heard(by: watcher).here == ["0:"])
     }
 
     @Test("the audit writes again what Redis has lost of an entry, and nothing of one that has ended")

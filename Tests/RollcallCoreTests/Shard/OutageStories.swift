@@ -85,7 +85,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice online", "alice offline"])
     }
 
-    @Test("a second new incarnation starts the waiting time of one lease again")
+    @Test("after a second new incarnation the rest of the waiting time is waited, and the two seconds of each outage")
     func patience() {
         let stage = Stage()
         let bob = stage.enter("bob")
@@ -97,9 +97,9 @@ import Testing
         stage.redisReturns()
         stage.pass(.seconds(3))
         stage.redisReturns()
-        stage.pass(.seconds(4))
+        stage.pass(.milliseconds(3900))
         #expect(stage.heard(by: bob).statuses.isEmpty)
-        stage.pass(.seconds(2))
+        stage.pass(.seconds(1))
         #expect(stage.heard(by: bob).statuses == ["alice offline"])
     }
 

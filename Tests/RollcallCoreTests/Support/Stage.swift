@@ -193,7 +193,7 @@ final class Stage {
     }
 
     func heartbeatsFail() {
-        state.heartbeatsFail(at: now)
+        state.heartbeatsFail(isOutage: true, at: now)
         tell(.heartbeatsFail(state))
     }
 

@@ -78,31 +78,47 @@ import Testing
         #expect(!state.judgement.isSettling && rest(.seconds(15)) == nil && state.pause(at: at(.zero)) == .seconds(1))
     }
 
-    @Test("a second outage begins the time again")
-    mutating func twice() {
+    /// Regression: each outage began the time again, so that outages every few seconds never settled.
+    @Test("of outages that follow each other, the time between them counts, except the first two seconds of each stretch")
+    mutating func again() {
         begin(w1, at: .zero)
         begin(w2, isFirst: false, at: .seconds(10))
-        renew(at: .seconds(14), afterGap: true)
-        #expect(rest(.seconds(14)) == .seconds(5) && state.judgement.isSettling)
+        renew(at: .seconds(13))
+        renew(at: .seconds(16), afterGap: true)
+        #expect(rest(.seconds(16)) == .seconds(4), "one second counts, and a stretch needs two to begin with")
+        renew(at: .seconds(17))
+        renew(at: .seconds(20), afterGap: true)
+        #expect(rest(.seconds(20)) == .seconds(4), "of one second, none counts")
+        renew(at: .milliseconds(22_500))
+        renew(at: .seconds(25), afterGap: true)
+        #expect(rest(.seconds(25)) == .milliseconds(3500) && state.judgement.settlingSince == at(.seconds(10)))
+        renew(at: .milliseconds(28_500))
+        #expect(!state.judgement.isSettling)
+        renew(at: .seconds(32), afterGap: true)
+        #expect(rest(.seconds(32)) == .seconds(5), "what was before the last one had settled")
     }
 
-    @Test("while heartbeats fail, nothing is written, everything is read, and an outage goes on")
+    @Test("while heartbeats fail, nothing is written and everything is read; others may have lost their leases later")
     mutating func refused() {
         begin(w1, at: .zero)
-        state.heartbeatsFail(at: at(.seconds(2)))
-        #expect(!state.takesWrites && state.answersReads && state.incarnation == nil)
-        state.heartbeatsFail(at: at(.seconds(3)))
-        #expect(rest(.seconds(3)) == .seconds(4))
-        renew(at: .seconds(4))
-        #expect(state.incarnation == w1 && rest(.seconds(4)) == .seconds(5))
+        renew(at: .seconds(5))
+        state.heartbeatsFail(isOutage: false, at: at(.seconds(7)))
+        #expect(!state.takesWrites && state.answersReads && state.incarnation == nil && rest(.seconds(7)) == nil)
+        renew(at: .seconds(8))
+        #expect(state.incarnation == w1 && rest(.seconds(8)) == nil)
+        state.heartbeatsFail(isOutage: false, at: at(.seconds(10)))
+        state.heartbeatsFail(isOutage: true, at: at(.seconds(12)))
+        #expect(rest(.seconds(12)) == .seconds(5))
+        renew(at: .seconds(13), afterGap: true)
+        #expect(state.incarnation == w1 && rest(.seconds(13)) == .seconds(5))
         state.lost()
-        state.heartbeatsFail(at: at(.seconds(5)))
+        state.heartbeatsFail(isOutage: true, at: at(.seconds(14)))
         #expect(state.answersReads)
     }
 
     @Test("a worker that starts while Redis refuses writes judges nobody for a lease after its first one")
     mutating func refusedAtFirst() {
-        state.heartbeatsFail(at: at(.zero))
+        state.heartbeatsFail(isOutage: true, at: at(.zero))
         begin(w1, at: .seconds(4))
         #expect(rest(.seconds(4)) == .seconds(5) && state.judgement.isSettling)
     }

@@ -17,18 +17,28 @@ import Testing
         let came = try #require(first.since)
         #expect(first.outcome == .here && came == first.time && came >= before)
         let ada = HereUser(user: alice, name: "Ada", since: came, data: .of(#"{"section":4}"#))
-        #expect(try await redis.told() == [.init(user: alice, here: ada, count: 1, at: first.time)])
+        #expect(
+            try await redis.told()
+                == [.init(user: alice, here: ada, count: 1, at: first.time, sessions: 1, isOwnExit: false)])
         #expect(
             try await redis.keys()[hash]?.content == ["alice=phone\tw1.aaaa\taa\t1\tactive\tAda\t{\"section\":4}"])
         #expect(try await redis.keys()[since]?.content == ["alice=\(came.milliseconds)"])
         let second = try await redis.enters(Session("bb", device: tablet), 1)
         #expect(second.since == came, "without interruption, over all devices")
-        #expect(try await redis.told() == [], "nothing that is seen has changed")
-        #expect(try await redis.exits(Session("aa"), 2).outcome == .gone)
-        #expect(try await redis.told().map(\.here) == [.init(user: alice, since: came)])
+        #expect(
+            try await redis.told()
+                == [.init(user: alice, here: ada, count: 1, at: second.time, sessions: 2, isOwnExit: false)],
+            "nothing that is seen has changed, but the number of sessions")
+        let exit = try await redis.write(Session("aa").here(2, content: false, isOwnExit: true))
+        let rest = HereUser(user: alice, since: came)
+        #expect(
+            try await redis.told()
+                == [.init(user: alice, here: rest, count: 1, at: exit.time, sessions: 1, isOwnExit: true)])
         let last = try await redis.exits(Session("bb", device: tablet), 2)
-        #expect(last.since == nil)
-        #expect(try await redis.told() == [.init(user: alice, here: nil, count: 0, at: last.time)])
+        #expect(exit.outcome == .gone && last.since == nil)
+        #expect(
+            try await redis.told()
+                == [.init(user: alice, here: nil, count: 0, at: last.time, sessions: 0, isOwnExit: false)])
         #expect(try await redis.keys().isEmpty)
         #expect(try await redis.exits(Session("bb", device: tablet), 3).outcome == .gone)
         #expect(try await redis.told() == [], "who is not here is not told")
@@ -194,13 +204,14 @@ extension Session {
 
     func here(
         _ sequence: Int64, content: Bool = true, isIdle: Bool = false, name: ByteString? = nil, data: String? = nil,
-        until: Timestamp = .never, isOpen: Bool = true, replaced: String? = nil, since: Timestamp? = nil
+        until: Timestamp = .never, isOpen: Bool = true, replaced: String? = nil, since: Timestamp? = nil,
+        isOwnExit: Bool = false
     ) -> HereWrite {
         HereWrite(
             entry: entered(lounge),
             content: content ? .init(isIdle: isIdle, name: name, data: data.map(HereData.of)) : nil,
             incarnation: worker, sequence: sequence, until: until, isOpen: isOpen,
-            replaced: replaced.map { SessionID(random: ByteString($0)) }, since: since)
+            replaced: replaced.map { SessionID(random: ByteString($0)) }, since: since, isOwnExit: isOwnExit)
     }
 }
 

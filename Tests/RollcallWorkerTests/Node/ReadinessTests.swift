@@ -133,7 +133,7 @@ extension Readiness {
 
     fileprivate mutating func fails(at now: ContinuousClock.Instant) {
         var state = state
-        state.heartbeatsFail(at: Self.moment)
+        state.heartbeatsFail(isOutage: false, at: Self.moment)
         told(.heartbeatsFail(state), at: now)
     }
 

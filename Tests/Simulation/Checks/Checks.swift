@@ -66,6 +66,7 @@ final class Checks {
             for edge in world.observers { checkView(of: edge) }
             for client in world.clients { checkClient(client) }
             checkLingering()
+            checkSettling()
             watch()
         }
     }
@@ -121,6 +122,25 @@ final class Checks {
             fail("nobody else", "\(edge.name) was closed for its token, which is good")
         case .late where edge.mayBeLate: break
         default: fail("sessions stay", "\(edge.name) was closed: \(code)")
+        }
+    }
+
+    /// Checks that what is held back while an outage settles is not held back without end, also if outages follow one another
+    /// and while every answer is late.
+    private func checkSettling() {
+        let (now, settings) = (world.agenda.now, world.settings)
+        for worker in world.workers where worker.process.isRunning {
+            guard let since = worker.settlingSince else { continue }
+            let isLate = world.weather.spells.contains { $0.isLateness && ($0.to ?? now) >= since }
+            let answer = isLate ? settings.longestAnswer : .zero
+            // Until the worker has connected again, and from its last heartbeat on, nothing counts.
+            let unseen = Self.settling + .milliseconds(700) + settings.heartbeat + answer * 2
+            let stretches = world.weather.stretches(
+                since: since, until: now, at: worker.places + worker.places.compactMap(\.judge))
+            let counted = stretches.reduce(.zero) { $0 + max(.zero, $1 - unseen) }
+            if counted > max(.zero, settings.lease - Self.settling) + settings.heartbeat + answer * 2 {
+                fail("protections end", "\(worker.name) lets nobody go since \(since.text), of which \(counted.text) were calm")
+            }
         }
     }
 

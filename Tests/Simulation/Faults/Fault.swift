@@ -28,6 +28,8 @@ enum Fault: Hashable {
     case clockStepped(Duration, away: Duration?)
     /// Redis does nothing for a while.
     case redisAsleep(Duration)
+    /// Each answer of Redis comes that much later, for a while.
+    case redisLate(Duration, Duration)
     /// `FLUSHALL`.
     case flush
     case refusal(RedisCommand.Refusal, Duration)
@@ -66,6 +68,22 @@ extension Fault {
             let step = chance.duration(in: chance.pick(steps))
             return .clockStepped(chance.happens(0.5) ? step : .zero - step, away: chance.pick([nil, while_]))
         }
+    }
+
+    /// Draws faults of Redis that come again every few seconds, such as those of a server that a supervisor restarts.
+    /// Between them is just not enough time for one to settle, or some.
+    static func repeating(drawnBy chance: Chance, lease: Duration) -> (fault: Fault, times: Int, every: Duration) {
+        let longest = chance.pick([.milliseconds(300), lease + .seconds(1)])
+        let while_ = chance.duration(in: .milliseconds(20)...longest)
+        let between = chance.duration(
+            in: chance.pick([.milliseconds(400)...Duration.milliseconds(1980), lease * 0.9...lease * 0.99]))
+        let faults: [Fault] = [
+            .clientsKilled(.both), .clientsKilled(.commands), .redisAsleep(while_), .redisGone(while_, dataOfAge: .zero),
+            .redisGone(while_, dataOfAge: nil), .refusal(.noWrites, while_), .refusal(.everything, while_),
+        ]
+        let fault = chance.pick(faults)
+        let lasting = if case .clientsKilled = fault { Duration.zero } else { while_ }
+        return (fault, chance.count(in: 3...8), lasting + between)
     }
 
     /// As much as clocks usually differ, less than a lease, minutes, and hours.

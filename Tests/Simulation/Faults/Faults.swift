@@ -31,6 +31,23 @@ final class Faults {
             }
             world.agenda.at(moment) { [self] in happen(fault, copy) }
         }
+        if chance.happens(0.25) {
+            let (fault, times, pause) = Fault.repeating(drawnBy: chance, lease: world.settings.lease)
+            let first = begin + chance.duration(in: .zero...Duration.seconds(10))
+            for time in 0..<times where first + pause * time < end {
+                world.agenda.at(first + pause * time) { [self] in
+                    var data: RedisServer.Copy?
+                    if case .redisGone(_, _?) = fault { data = world.redis.copy }
+                    happen(fault, data)
+                }
+            }
+        }
+        if chance.happens(0.25) {
+            let late = chance.duration(in: .milliseconds(50)...world.settings.longestAnswer)
+            let moment = begin + chance.duration(in: .zero...(end - begin))
+            let fault = Fault.redisLate(late, chance.duration(in: .seconds(3)...Duration.seconds(20)))
+            world.agenda.at(moment) { [self] in happen(fault, nil) }
+        }
     }
 
     private func happen(_ fault: Fault, _ data: RedisServer.Copy?) {
@@ -49,14 +66,24 @@ final class Faults {
         case .deviceHeld(let device, let direction, let duration):
             hold(direction.paths(of: world.devices[device].route), duration)
         case .cut(let place, let links, let isSilent): cut(world.places[place], links, silently: isSilent)
+        case .redisLate(let late, let duration):
+            world.redis.lateness = late
+            world.agenda.at(min(world.agenda.now + duration, end)) { [world] in world.redis.lateness = .zero }
+            // Until its last late answer has come.
+            outage(at: .redis, isLateness: true, duration + late) {}
         case .redisGone, .clockStepped, .redisAsleep, .flush, .refusal, .clientsKilled: happenToRedis(fault, data)
         }
     }
 
     /// Causes an outage at a place, which ends with the last fault at the latest.
-    private func outage(at place: Weather.Place, _ duration: Duration, then over: @escaping () -> Void) {
-        let spell = world.outageBegins(at: place)
-        world.agenda.at(min(world.agenda.now + duration, end)) { [world] in
+    ///
+    /// - Parameter isLateness: whether all goes on, only later.
+    private func outage(
+        at place: Weather.Place, isLateness: Bool = false, _ duration: Duration, then over: @escaping () -> Void
+    ) {
+        let spell = world.outageBegins(at: place, isLateness: isLateness)
+        let last = isLateness ? end + world.redis.lateness : end
+        world.agenda.at(min(world.agenda.now + duration, last)) { [world] in
             over()
             world.outageEnds(spell)
         }
@@ -163,7 +190,7 @@ final class Faults {
             redisOutage(world.settings.heartbeat) { _ in }
         case .clientsKilled(let links):
             redisOutage(.zero) { $0.dropConnections { links.include($0) } }
-        case .kill, .killAll, .stall, .drain, .hold, .slow, .deviceHeld, .cut: break
+        case .kill, .killAll, .stall, .drain, .hold, .slow, .deviceHeld, .cut, .redisLate: break
         }
     }
 

@@ -10,6 +10,8 @@ final class RedisServer {
     private(set) var isUp = true
     /// The condition for which it returns errors.
     var refusal: RedisCommand.Refusal?
+    /// How long its answers take.
+    var lateness = Duration.zero
     /// How often each command was executed.
     private(set) var executed: [RedisCommand.Kind: Int] = [:]
 
@@ -79,6 +81,13 @@ final class RedisServer {
     var heardTopics: [Topic] { sessions.flatMap { $0.topics } }
 
     // MARK: Commands
+
+    /// When a command that is executed now is answered.
+    var nextAnswer: Instant { world.agenda.now + lateness }
+
+    func later(_ moment: Instant, _ send: @escaping () -> Void) {
+        if moment <= world.agenda.now { send() } else { world.agenda.at(moment, send) }
+    }
 
     /// Runs this now, or when the server resumes.
     func perform(_ work: @escaping () -> Void) {

@@ -12,6 +12,8 @@ final class RedisSession: ConnectionEnd {
     private unowned let server: RedisServer
     /// What messages do when they arrive; `nil` for a connection that sends commands.
     private var receive: (([UInt8], Topic) -> Void)?
+    /// When the last answer is sent, which later ones follow.
+    private var lastAnswer = Instant(nanoseconds: 0)
 
     init(_ connection: Connection, from client: String, at server: RedisServer) {
         self.connection = connection
@@ -24,7 +26,8 @@ final class RedisSession: ConnectionEnd {
     func received(_ command: RedisCommand) {
         server.perform { [self] in
             let reply = server.execute(command, from: client)
-            connection.sendToClient(reply)
+            lastAnswer = max(lastAnswer, server.nextAnswer)
+            server.later(lastAnswer) { [connection] in connection.sendToClient(reply) }
         }
     }
 

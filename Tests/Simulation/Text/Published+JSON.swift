@@ -49,7 +49,9 @@ extension Published {
     }
 
     private func text(of change: HereChange) -> String {
-        let rest = ",\"count\":\(change.count),\"at\":\(change.at.milliseconds)}"
+        let rest =
+            ",\"count\":\(change.count),\"at\":\(change.at.milliseconds),\"sessions\":\(change.sessions),"
+            + "\"exit\":\(change.isOwnExit)}"
         guard let here = change.here else { return "{\"user\":\(Self.quoted(change.user.text)),\"here\":false\(rest)" }
         let name = here.name.map { ",\"name\":" + Self.quoted($0.string) } ?? ""
         let data = here.data.map { ",\"data\":\($0.text)" } ?? ""

@@ -31,6 +31,8 @@ struct Weather {
 
     struct Spell {
         let place: Place
+        /// Whether all goes on, only later.
+        let isLateness: Bool
         let from: Instant
         /// `nil` while it lasts.
         var to: Instant?
@@ -44,8 +46,8 @@ struct Weather {
     private var ongoing = 0
     private var lastEnd: Instant?
 
-    mutating func begins(at place: Place, _ now: Instant) -> Int {
-        spells.append(Spell(place: place, from: now, to: nil))
+    mutating func begins(at place: Place, isLateness: Bool, _ now: Instant) -> Int {
+        spells.append(Spell(place: place, isLateness: isLateness, from: now, to: nil))
         if !place.isPrivate { ongoing += 1 }
         return spells.count - 1
     }
@@ -98,6 +100,22 @@ struct Weather {
                 && spell.to.map { $0 - spell.from <= heartbeat * 2 } ?? false
         }
         return before?.from ?? outage
+    }
+
+    /// Returns how long each stretch without an outage at these places lasted. Answers that are late are none, but where they
+    /// begin or end to be late, one of them may look like one.
+    func stretches(since start: Instant, until now: Instant, at places: [Place]) -> [Duration] {
+        let there = spells.filter { places.contains($0.place) }
+        let outages = there.flatMap { spell -> [(from: Instant, to: Instant)] in
+            let end = spell.to ?? now
+            return spell.isLateness ? [(spell.from, spell.from), (end, end)] : [(spell.from, end)]
+        }
+        var (stretches, begin) = ([Duration](), start)
+        for outage in outages.sorted(by: { $0.from < $1.from }) where outage.to >= start {
+            if outage.from > begin { stretches.append(outage.from - begin) }
+            begin = max(begin, outage.to)
+        }
+        return stretches + (now > begin ? [now - begin] : [])
     }
 
     /// Returns whether there is an outage at these places that is not over or not settled.

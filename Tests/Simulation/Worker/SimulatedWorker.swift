@@ -36,6 +36,9 @@ final class SimulatedWorker {
     /// The time from when it asks for a new incarnation by its own choice until it has it.
     private var spell: Int?
     private var arrivals = 0
+    private var planted: SettlesAnew?
+    /// Since when it waits for outages to settle.
+    private(set) var settlingSince: Instant?
     /// Connections that it may not have looked at yet.
     private var accepted: [EdgeSession] = []
 
@@ -49,6 +52,7 @@ final class SimulatedWorker {
         commands = CommandLink(world, name: "\(name)-beats", over: place.routes[0].commands, of: process)
         store = SimulatedStore(commands: commands, settings: world.settings)
         awaited = Set(place.routes.indices)
+        planted = SettlesAnew(world.settings)
         coordinator = LeaseCoordinator(
             worker: id, lease: world.settings.lease, heartbeat: world.settings.heartbeat,
             random: process.chance.kept())
@@ -203,6 +207,8 @@ final class SimulatedWorker {
     // MARK: Between the loops
 
     private func tell(_ news: LeaseNews) {
+        let news = planted?.changed(news, at: process.now) ?? news
+        settlingSince = news.redis.judgement.settlingSince
         for shard in shards { carry { shard.after { $0.told(news, at: $1) } } }
     }
 
