@@ -197,8 +197,14 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             "name", "here:{c}",
             #"{"user":"a","here":true,"name":"X","since":1,"idle":false,"count":1,"at":9000000000000,"sessions":1,"exit":false}"#
         ),
-        ("since", "here:{c}", #"{"user":"a","here":true,"since":"X","idle":false,"count":1,"at":1,"sessions":1,"exit":false}"#),
-        ("idle", "here:{c}", #"{"user":"a","here":true,"since":1,"idle":"X","count":1,"at":1,"sessions":1,"exit":false}"#),
+        (
+            "since", "here:{c}",
+            #"{"user":"a","here":true,"since":"X","idle":false,"count":1,"at":1,"sessions":1,"exit":false}"#
+        ),
+        (
+            "idle", "here:{c}",
+            #"{"user":"a","here":true,"since":1,"idle":"X","count":1,"at":1,"sessions":1,"exit":false}"#
+        ),
         (
             "data", "here:{c}",
             #"{"user":"a","here":true,"since":1,"idle":false,"data":{"X":"X"},"count":1,"at":9000000000000,"sessions":1,"exit":false}"#

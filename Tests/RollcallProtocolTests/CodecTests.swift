@@ -175,7 +175,8 @@ import Testing
 
     @Test("a user whose data is broken is here without it")
     func broken() throws {
-        let text = #"{"user":"bob","here":true,"since":5,"idle":false,"data":[1],"count":1,"at":6,"sessions":1,"exit":false}"#
+        let text =
+            #"{"user":"bob","here":true,"since":5,"idle":false,"data":[1],"count":1,"at":6,"sessions":1,"exit":false}"#
         let change = try HereChange(jsonText: text.utf8)
         #expect(change.here == HereUser(user: try UserID("bob"), since: Timestamp(milliseconds: 5)))
         #expect(HereLine("phone\tw1\taa\t1\tactive\t\t{\"cut")?.content == .init())

@@ -215,7 +215,9 @@ struct SimulationSettings {
     var survived: Duration { lease / 2 }
 
     /// The longest that Redis may take to answer, so that a worker can tell that from an outage. The network takes the rest.
-    var longestAnswer: Duration { max(.milliseconds(60), (lease - LeaseCoordinator.clockTolerance) / 2 - .milliseconds(20)) }
+    var longestAnswer: Duration {
+        max(.milliseconds(60), (lease - LeaseCoordinator.clockTolerance) / 2 - .milliseconds(20))
+    }
 
     /// The time limit after a worker's death until all observers must know.
     var judging: Duration { lease + Checks.settling }

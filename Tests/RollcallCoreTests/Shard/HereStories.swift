@@ -318,7 +318,7 @@ import Testing
     }
 
     /// Regression: whoever left stayed on every screen until an outage had settled, and some never did.
-    @Test("until an outage has settled, who exits with the last session goes at once; with another one, lost by Redis, stays")
+    @Test("until an outage has settled, who exits with the last session goes at once; with another that is lost, stays")
     func exitsWhileSettling() {
         let stage = Stage()
         let watcher = joined(stage, "zoe")

@@ -79,7 +79,7 @@ import Testing
     }
 
     /// Regression: each outage began the time again, so that outages every few seconds never settled.
-    @Test("of outages that follow each other, the time between them counts, except the first two seconds of each stretch")
+    @Test("of outages that follow each other, the time between them counts, except the first two seconds each time")
     mutating func again() {
         begin(w1, at: .zero)
         begin(w2, isFirst: false, at: .seconds(10))

@@ -139,7 +139,9 @@ final class Checks {
                 since: since, until: now, at: worker.places + worker.places.compactMap(\.judge))
             let counted = stretches.reduce(.zero) { $0 + max(.zero, $1 - unseen) }
             if counted > max(.zero, settings.lease - Self.settling) + settings.heartbeat + answer * 2 {
-                fail("protections end", "\(worker.name) lets nobody go since \(since.text), of which \(counted.text) were calm")
+                fail(
+                    "protections end",
+                    "\(worker.name) lets nobody go since \(since.text), of which \(counted.text) were calm")
             }
         }
     }

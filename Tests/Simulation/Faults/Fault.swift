@@ -78,8 +78,9 @@ extension Fault {
         let between = chance.duration(
             in: chance.pick([.milliseconds(400)...Duration.milliseconds(1980), lease * 0.9...lease * 0.99]))
         let faults: [Fault] = [
-            .clientsKilled(.both), .clientsKilled(.commands), .redisAsleep(while_), .redisGone(while_, dataOfAge: .zero),
-            .redisGone(while_, dataOfAge: nil), .refusal(.noWrites, while_), .refusal(.everything, while_),
+            .clientsKilled(.both), .clientsKilled(.commands), .redisAsleep(while_),
+            .redisGone(while_, dataOfAge: .zero), .redisGone(while_, dataOfAge: nil),
+            .refusal(.noWrites, while_), .refusal(.everything, while_),
         ]
         let fault = chance.pick(faults)
         let lasting = if case .clientsKilled = fault { Duration.zero } else { while_ }
