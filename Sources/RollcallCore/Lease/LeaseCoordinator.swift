@@ -203,10 +203,11 @@ public struct LeaseCoordinator: Sendable {
 
     /// Whether no renewal was answered for so long that another worker may have lost its lease: its last one took effect up to
     /// a heartbeat, or the time that answers take, before Redis was away. Counts from the reply and not from the request: a
-    /// slow request may be the first one answered after an outage.
+    /// slow request may be the first one answered after an outage. Where the lease is short, two heartbeats are none.
     private func isGap(at now: Instant) -> Bool {
         guard let lastRenewed else { return true }
-        return now - lastRenewed.at > lease - max(heartbeat, lastRenewed.after) - Self.clockTolerance
+        let longest = lease - max(heartbeat, lastRenewed.after) - Self.clockTolerance
+        return now - lastRenewed.at > max(heartbeat * 2, longest)
     }
 
     /// Handles a lost connection or a change of the primary. Redis may have lost writes, so everything is written again
