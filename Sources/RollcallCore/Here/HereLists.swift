@@ -154,7 +154,7 @@ struct ShownHere {
     private let names: Int
     /// Those who are known: all, or the longest here.
     private var users: [UserID: HereUser] = [:]
-    /// The number of sessions of each of them, if known.
+    /// The number of sessions of each of them, where that is certain.
     private var sessions: [UserID: Int] = [:]
     private var count = 0
     /// The last of those who are known, if there are more.
@@ -224,25 +224,25 @@ struct ShownHere {
     /// While an outage settles, Redis may have lost what other sessions of the user have entered. Then only who leaves of their
     /// own accord with the last session that was known goes, and Redis's count may be too low.
     private mutating func apply(_ change: HereChange, isSettling: Bool) {
-        let user = change.user
+        let (user, former) = (change.user, users[change.user])
+        var left = change.sessions
         if isSettling {
-            let known = sessions[user] ?? (users[user] == nil && last == nil ? 0 : .max)
-            let left = change.isOwnExit ? max(1, known) - 1 : known
-            let hasGone = change.here == nil && left == 0 && users[user] != nil
-            count = max(hasGone ? max(1, count) - 1 : count, change.count)
-            sessions[user] = max(left, change.sessions)
-        } else {
-            (count, sessions[user]) = (change.count, change.sessions)
+            let known = sessions[user] ?? (former == nil && last == nil ? 0 : .max)
+            left = max(left, change.isOwnExit ? max(1, known) - 1 : known)
         }
-        if let here = change.here {
-            if let former = users[user] {
+        let isGone = change.here == nil && (!isSettling || left == 0)
+        let others = isGone && former != nil ? max(1, count) - 1 : count
+        count = isSettling ? max(others, change.count) : change.count
+        if isGone {
+            users[user] = nil
+        } else if let here = change.here {
+            if let former {
                 users[user] = isSettling ? here.atLeast(former) : here
             } else if last.map({ here.isBefore($0) }) ?? true {
                 users[user] = here
             }
-        } else if sessions[user] == 0 {
-            (users[user], sessions[user]) = (nil, nil)
         }
+        sessions[user] = users[user] == nil ? nil : left
     }
 
     /// Whether those who are known are too few to show.

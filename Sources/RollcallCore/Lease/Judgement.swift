@@ -13,8 +13,10 @@ public struct Judgement: Hashable, Sendable {
     /// to write their sessions again. Until then, a missing record and an expired lease prove nothing: nobody counts as
     /// dead, and what observers saw stays, except for newer records.
     package var isSettling: Bool { settlingSince != nil }
-    /// Since when, over outages that followed one another.
+    /// Since when, over outages that followed one another; from the end of the first.
     package var settlingSince: Instant?
+    /// Whether a heartbeat has succeeded since then.
+    private var isFirstOver = false
     /// When all workers have had time for that, if there is no further outage; `nil` before this worker's first lease.
     private(set) var settles: Instant?
     /// The present stretch without an outage: when it began, and the last heartbeat that succeeded.
@@ -96,7 +98,7 @@ public struct Judgement: Hashable, Sendable {
 
     mutating func outageOccurred(at now: Instant) {
         if isSettling, let stretch { counted += max(.zero, stretch.last - stretch.began - Self.writing) }
-        settlingSince = settlingSince ?? now
+        if !isFirstOver { settlingSince = now }
         started(at: now)
     }
 
@@ -105,5 +107,6 @@ public struct Judgement: Hashable, Sendable {
     mutating func heartbeatSucceeded(at now: Instant) {
         stretch?.last = now
         if let settles, now >= settles { (settlingSince, counted) = (nil, .zero) }
+        isFirstOver = isSettling
     }
 }

@@ -2,9 +2,10 @@
 -- lines of others are left alone.
 --
 -- KEYS     1 here:{CONVERSATION}, also the channel, 2 here:{CONVERSATION}:since, 3 members:{CONVERSATION}
--- ARGV     1 user, 2 device, 3 incarnation, 4 the session's RANDOM, 5 SEQ, 6 active, idle, exit: gone of its own accord, gone, or
---          dead: gone, if the line is that incarnation's, 7 the write deadline, 8 open if the session may be here while the conversation has no members,
---          closed if not, 9 the RANDOM of a session of the device that this one has replaced, empty for none,
+-- ARGV     1 user, 2 device, 3 incarnation, 4 the session's RANDOM, 5 SEQ, 6 active, idle, exit (gone of its own accord), gone,
+--          or dead: gone, if the line is that incarnation's, 7 the write deadline, 8 open if the session may be here while the
+--          conversation has no members, closed if not, 9 the RANDOM of a session of the device that this one has replaced, empty
+--          for none,
 --          10 since when the user was here, as far as the session knows, empty before its first write,
 --          11 the name that the token gives the user, 12 the data: JSON without space between tokens; both may be empty
 -- Reply    { code, TIME, since when the user is here, or null }

@@ -331,9 +331,11 @@ final class LeaseDriver {
         logger.warning("heartbeat failed", metadata: ["reason": "\(error)"])
     }
 
-    /// Logs an outage that does not settle as soon as a single one would.
+    /// Logs that outages have not settled after twice the time that one takes. While Redis is away or refuses writes, other
+    /// lines say so.
     private func complain(ofSettling time: Duration) {
         guard time >= settings.lease * 2 else { return unsettled.ended() }
+        guard coordinator.incarnation != nil, !refusesWrites else { return }
         guard unsettled.occurred("", at: .now) else { return }
         logger.warning(
             "outages of Redis follow one another, or it answers too late: users of dead workers still count as online",

@@ -32,9 +32,10 @@ struct Readiness: Sendable {
     mutating func told(_ news: LeaseNews, at now: ContinuousClock.Instant) {
         redis = news.redis
         incarnation = news.redis.incarnation ?? incarnation
-        settlingSince = news.redis.judgement.isSettling ? settlingSince ?? now : nil
         switch news {
-        case .began, .renewed: renewed = now
+        case .began, .renewed:
+            renewed = now
+            settlingSince = news.redis.judgement.isSettling ? settlingSince ?? now : nil
         case .heartbeatsFail, .lost: break
         }
     }

@@ -48,7 +48,7 @@ extension Metric {
         case .leaseHeld: "Whether the worker holds a lease."
         case .leaseAge: "Time since the last heartbeat that Redis acknowledged."
         case .settling:
-            "Time for which an outage of Redis, or several in a row, have not settled: users of dead workers still count as online."
+            "How long outages of Redis have not settled: until they do, users of dead workers count as online."
         case .clockAhead: "How far this host's clock is ahead of Redis's; negative if it is behind."
         case .incarnations: "Leases acquired. Each after the first means that a lease was lost or Redis was away."
         case .heartbeatsFailed: "Heartbeats that Redis did not answer, or refused."

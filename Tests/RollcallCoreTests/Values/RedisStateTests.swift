@@ -111,6 +111,7 @@ import Testing
         #expect(rest(.seconds(12)) == .seconds(5))
         renew(at: .seconds(13), afterGap: true)
         #expect(state.incarnation == w1 && rest(.seconds(13)) == .seconds(5))
+        #expect(state.judgement.settlingSince == at(.seconds(13)), "until then, it was going on")
         state.lost()
         state.heartbeatsFail(isOutage: true, at: at(.seconds(14)))
         #expect(state.answersReads)

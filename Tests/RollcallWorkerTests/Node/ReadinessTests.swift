@@ -43,6 +43,22 @@ import Testing
         #expect(readiness.isReady(at: start + .seconds(32)) && readiness.holdsLease)
     }
 
+    /// Regression: users of a killed worker stayed online for as long as outages followed one another, and nothing said so.
+    @Test("outages that follow one another are tolerated as long as one, and one that was long counts from its end")
+    func unsettled() {
+        var readiness = readiness
+        readiness.begins("w1.a", at: start)
+        readiness.fails(isOutage: true, at: start)
+        readiness.renews(afterGap: true, at: start + .seconds(40))
+        #expect(readiness.isReady(at: start + .seconds(40)))
+        for second in stride(from: 44, through: 72, by: 4) {
+            readiness.renews(afterGap: true, at: start + .seconds(second))
+        }
+        #expect(!readiness.isReady(at: start + .seconds(72)) && readiness.holdsLease)
+        readiness.renews(after: .seconds(6), at: start + .seconds(78))
+        #expect(readiness.isReady(at: start + .seconds(78)))
+    }
+
     /// Regression: ten of twenty joins were never answered, and balancers were told that all was well.
     @Test("a connection that is missing counts, but not while nothing else of the worker reaches that server")
     func missing() {
@@ -124,16 +140,19 @@ extension Readiness {
         told(.began(state, Self.snapshot, lastBeat: nil), at: now)
     }
 
-    fileprivate mutating func renews(at now: ContinuousClock.Instant) {
+    fileprivate mutating func renews(
+        after pause: Duration = .zero, afterGap: Bool = false, at now: ContinuousClock.Instant
+    ) {
         var state = state
         state.renewed(
-            incarnation!, Self.snapshot, until: Self.snapshot.time, clock: .unknown, afterGap: false, at: Self.moment)
+            incarnation!, Self.snapshot, until: Self.snapshot.time, clock: .unknown, afterGap: afterGap,
+            at: Self.moment + pause)
         told(.renewed(state, Self.snapshot), at: now)
     }
 
-    fileprivate mutating func fails(at now: ContinuousClock.Instant) {
+    fileprivate mutating func fails(isOutage: Bool = false, at now: ContinuousClock.Instant) {
         var state = state
-        state.heartbeatsFail(isOutage: false, at: Self.moment)
+        state.heartbeatsFail(isOutage: isOutage, at: Self.moment)
         told(.heartbeatsFail(state), at: now)
     }
 
