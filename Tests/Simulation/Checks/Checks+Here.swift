@@ -32,7 +32,11 @@ extension Checks {
         }
         let found = Set(
             stored.flatMap { user, here in
-                here.lines.filter { !waiting.contains($0.session) }.map {
+                here.lines.filter {
+                    // What a replaced session has entered stays for the grace, for the next one to enter there.
+                    let session = SessionName(user: user, device: $0.device, session: $0.session)
+                    return !waiting.contains($0.session) && !isReplaced(session, since: world.settings.shard.grace)
+                }.map {
                     line(user, $0.session, $0.content.isIdle, $0.content.data, $0.incarnation)
                 }
             })
@@ -84,18 +88,18 @@ extension Checks {
         for (incarnation, entries) in twin.entries.sorted(by: { $0.key.name < $1.key.name })
         where !world.truth.mayLeaveLists || living.contains(incarnation) {
             let names = Set(lines.filter { $0.0 == incarnation }.map(\.1))
-            let extra = entries.subtracting(names).filter { !isReplaced($0.session) }.map { ListItem.entry($0).text }
-                .sorted()
+            // Their items stay for a lease after that.
+            let longest = world.settings.shard.grace + world.settings.lease
+            let extra = entries.subtracting(names).filter { !isReplaced($0.session, since: longest) }
+                .map { ListItem.entry($0).text }.sorted()
             if let one = extra.first { fail("nothing left behind", "\(one) stays on the list of \(incarnation)") }
         }
     }
 
-    /// Whether another session has had the device for so short a time that entries of this one may still be listed: for the
-    /// grace, and the lease after their exit.
-    private func isReplaced(_ session: SessionName) -> Bool {
-        let (twin, settings) = (world.redis.twin, world.settings)
+    /// Whether another session has had the device for no longer than this, and a second.
+    private func isReplaced(_ session: SessionName, since longest: Duration) -> Bool {
+        let twin = world.redis.twin
         guard let device = twin.record(of: session.user).devices[session.device] else { return false }
-        let longest = settings.shard.grace + settings.lease + .seconds(1)
-        return device.session != session.session && twin.time.since(device.began) < longest
+        return device.session != session.session && twin.time.since(device.began) < longest + .seconds(1)
     }
 }
