@@ -62,8 +62,12 @@ enum PrintedUsers: CaseIterable {
         try await store.redis.restart()
         try await eventually("Redis answers") { await (try? store.command("PING")) != nil }
         let after = try await store.dump()
-        #expect(after.keys.sorted() == before.keys.sorted())
+        // On a busy machine a restart takes longer than a claim to sweep or typing lasts.
+        let read = try await store.now()
+        let kept = before.filter { $0.value.expires.map { $0 > read } ?? true }
+        #expect(kept.count >= 10, "\(kept.keys.sorted())")
+        #expect(Set(kept.keys).isSubset(of: after.keys) && Set(after.keys).isSubset(of: before.keys))
         // Only the content: a file may have the moment at which a key expires a millisecond later.
-        for (key, stored) in before { #expect(after[key]?.content == stored.content, "\(key)") }
+        for (key, stored) in kept { #expect(after[key]?.content == stored.content, "\(key)") }
     }
 }
