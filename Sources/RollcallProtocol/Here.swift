@@ -17,7 +17,8 @@ public struct HereUser: Hashable, Sendable {
     }
 }
 
-/// What a device shows of itself where it is here: a JSON object of the app.
+/// What a device shows of itself where it is here: a JSON object of the app, without half of a surrogate pair, and with no number
+/// beyond a `Double`: many parsers would refuse the whole message.
 public struct HereData: Hashable, Sendable {
     /// The JSON text, without space between tokens. It has no line ends and no tabs.
     public let text: ByteString
@@ -40,6 +41,7 @@ extension HereData: JSONReadable, JSONWritable {
     package init(json: JSONValue) throws(UnexpectedJSON) {
         guard json.isObject else { throw UnexpectedJSON("it is no object") }
         guard json.depth <= Self.deepest else { throw UnexpectedJSON("it is nested more than \(Self.deepest) deep") }
+        try json.demandPortable()
         text = json.textWithoutSpace
     }
 

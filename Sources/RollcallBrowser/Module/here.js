@@ -3,10 +3,13 @@
 import { isObject } from "./messages.js";
 import { DISPOSE, onAbort } from "./updates.js";
 
-/** Returns the JSON of what an entry shows, or null for nothing, or throws. */
+/** In JSON, an escaped backslash, or half of a surrogate pair, which many parsers refuse; the halves of a whole pair are not escaped. */
+const ESCAPES = /\\(?:\\|ud[89a-f][0-9a-f]{2})/g;
+
+/** Returns the JSON of what an entry shows, or null for nothing, or throws. Half of a surrogate pair becomes U+FFFD. */
 function jsonOf(data) {
   if (data === undefined) return null;
-  const json = JSON.stringify(data);
+  const json = JSON.stringify(data)?.replace(ESCAPES, (escape) => (escape === "\\\\" ? escape : "\ufffd"));
   if (json !== undefined && isObject(JSON.parse(json))) return json;
   throw new TypeError(`what an entry shows is an object that JSON can say, not ${data}`);
 }

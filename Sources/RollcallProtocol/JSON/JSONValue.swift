@@ -203,6 +203,18 @@ extension JSONValue {
         return most
     }
 
+    /// Checks that every parser can read the value: no text in it has half of a surrogate pair, and every number fits a `Double`.
+    package func demandPortable() throws(UnexpectedJSON) {
+        let end = end
+        var index = start
+        while index < end {
+            let value = JSONValue(bytes, at: index)
+            if value.isText { _ = try value.text() }
+            if value.isNumber { _ = try value.number() }
+            index = value.isText || value.isNumber ? value.end : index + 1
+        }
+    }
+
     /// The end of a number, or of `true`, `false` or `null`.
     private var endOfWord: Int {
         bytes[start...].firstIndex {
