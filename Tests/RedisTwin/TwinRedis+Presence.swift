@@ -55,12 +55,9 @@ extension TwinRedis {
         }
     }
 
-    /// Notifies the worker of a session that was replaced.
-    public mutating func announceReplaced(
-        _ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID
-    ) {
-        published.append(
-            .notice(.replaced(user: user, device: device, session: previous.session), to: previous.incarnation))
+    /// Notifies a worker.
+    public mutating func announce(_ notice: WorkerNotice, to incarnation: Incarnation) {
+        published.append(.notice(notice, to: incarnation))
     }
 
     /// Revokes the tokens issued for the user before `moment`, or before now.

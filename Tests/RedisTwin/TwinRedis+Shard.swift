@@ -15,7 +15,8 @@ public final class TwinStore: PresenceStore {
             case listEntry(EntryName)
             case writeHere(HereWrite)
             case lines([EntryName])
-            case announceReplaced
+            case announce(WorkerNotice)
+            case isListed(EntryName)
             case signalTyping(TypingSignal)
             case stopTyping(TypingSignal)
             case room(RoomRead)
@@ -52,6 +53,10 @@ public final class TwinStore: PresenceStore {
         ask(.listEntry(entry), reply) { $0.record(entry, of: incarnation, until: until) }
     }
 
+    public func isListed(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Bool>) {
+        ask(.isListed(entry), reply) { $0.entries[incarnation]?.contains(entry) == true }
+    }
+
     public func unlist(_ item: ListItem, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
         ask(.unlist(item), reply) { $0.unrecord([item], of: incarnation) }
     }
@@ -68,8 +73,8 @@ public final class TwinStore: PresenceStore {
         ask(.write(write), reply) { $0.write(write) }
     }
 
-    public func announceReplaced(_ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID) {
-        ask(.announceReplaced, { _ in }) { $0.announceReplaced(previous, user: user, device: device) }
+    public func announce(_ notice: WorkerNotice, to incarnation: Incarnation) {
+        ask(.announce(notice), { _ in }) { $0.announce(notice, to: incarnation) }
     }
 
     public func signalTyping(_ signal: TypingSignal, isOpen: Bool, reply: @escaping StoreReply<TypingOutcome>) {

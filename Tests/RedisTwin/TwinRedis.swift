@@ -135,6 +135,8 @@ public enum PlantedBug: Hashable, Sendable, CaseIterable {
     case unlistsOthers
     /// Events are not reset after Redis lost data.
     case neverResets
+    /// What apps' servers have said is renewed also where another worker was told its end.
+    case renewsWhatEnded
 }
 
 /// The contents of `worker:{INCARNATION}:sweeper`: who sweeps, and since when.

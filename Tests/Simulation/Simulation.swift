@@ -65,6 +65,7 @@ extension World {
         for device in devices { Person(device, in: self).live() }
         if settings.visits {
             for case let device as SimulatedDevice in devices { Visitor(device, in: self).live() }
+            bridge.begin()
         }
         Backend(self).begin()
         Operator(self).begin()
@@ -99,13 +100,14 @@ extension World {
         guard checks.violation == nil else { return }
         let before = redis.executed
         let sent = clients.map(\.sent)
-        let hellos = checks.hellos
         // Each refused conversation is joined again at most once in two seconds.
         let joins = Int((duration / .seconds(2)).rounded(.up))
         let rejoins = clients.map { $0.refusals * joins }
         run(until: agenda.now + duration)
-        // A device whose token has just expired comes back with a fresh one: that is not nothing.
-        if checks.hellos == hellos { checks.checkIdle(since: before, rejoins: rejoins.reduce(0, +)) }
+        // A device whose token has just expired comes back with a fresh one: that is not nothing, until what its former session had
+        // entered is off its list.
+        let isOver = checks.lastHello + settings.shard.grace + settings.lease < agenda.now - duration
+        if isOver { checks.checkIdle(since: before, rejoins: rejoins.reduce(0, +)) }
         checks.checkRecords()
         checks.checkHere()
         consumer.check()

@@ -78,6 +78,13 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     /// A device in the background is here.
     case hereInBackground = "here-in-background"
 
+    /// What apps' servers say ends with the worker that was told.
+    case adoptsNothing = "adopts-nothing"
+    /// The end of what apps' servers have said is not repeated.
+    case endsOnce = "ends-once"
+    /// What another worker was told to end is written again after a reconnect.
+    case renewsWhatEnded = "renews-what-ended"
+
     /// Each outage begins the time anew in which the one before has to settle.
     case settlesAnew = "settles-anew"
 
@@ -85,23 +92,26 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     public var seed: UInt64 {
         switch self {
         case .readsAllAgain, .closesTalkative, .neverListens, .neverUnlists, .showsBackground, .clientNeverRejoins: 1
-        case .removalWithoutRecheck, .forgetsTheRest, .tokenNeverExpires, .sendsAllAway: 2
-        case .entriesUnlisted, .hereInBackground, .clientTrustsSilence, .clientKeepsItsState: 2
-        case .splitsByCharacter: 3
-        case .exitsOthers, .forgetsEntries, .entriesStay, .unlistsOthers: 5
-        case .stopIgnoresOtherDevices, .revocationSpares: 10
+        case .stopIgnoresOtherDevices, .clientTrustsSilence: 1
+        case .removalWithoutRecheck, .forgetsTheRest, .sendsAllAway, .adoptsNothing: 2
+        case .entriesUnlisted, .hereInBackground, .clientKeepsItsState: 2
+        case .splitsByCharacter, .tokenNeverExpires: 3
+        case .forgetsEntries: 4
+        case .exitsOthers, .entriesStay, .unlistsOthers, .readBeforeSubscribing: 5
+        case .revocationSpares, .revokesByRedisClock: 10
         case .silentRefusal, .lingersForever, .appendsWithoutWriting: 7
-        case .missingCounts: 24
-        case .readBeforeSubscribing, .leasesIgnoreSteps: 12
-        case .revokesByRedisClock: 13
+        case .leasesIgnoreSteps: 12
+        case .renewsWhatEnded: 18
         case .keyedByString: 21
-        case .keepsFirstName: 18
+        case .keepsFirstName: 38
+        case .missingCounts: 51
         case .ordersByClock: 64
-        case .sweepsSilently: 408
+        case .neverResets: 111
         case .futureTypingCounts: 117
-        case .exitsOnce: 516
-        case .neverResets: 615
+        case .endsOnce: 145
         case .settlesAnew: 146
+        case .sweepsSilently: 411
+        case .exitsOnce: 516
         }
     }
 
@@ -119,6 +129,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .neverResets: [.neverResets]
         case .exitsOthers: [.exitsOthers]
         case .unlistsOthers: [.unlistsOthers]
+        case .renewsWhatEnded: [.renewsWhatEnded]
         default: []
         }
     }

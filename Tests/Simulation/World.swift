@@ -48,6 +48,7 @@ final class World {
     private(set) var truth: Truth!
     private(set) var checks: Checks!
     private(set) var consumer: Consumer!
+    private(set) var bridge: Bridge!
     private(set) var weather = Weather()
     var bounds = BoundCounts()
     var tokens: [Token] = []
@@ -71,6 +72,7 @@ final class World {
         conversations = settings.conversations
         names = users.flatMap { user in settings.devices.map { DeviceName(user: user, device: $0) } }.sorted()
         consumer = Consumer(self)
+        bridge = Bridge(self)
         redis = RedisServer(self, planted: settings.planted?.inTwin ?? [])
         truth = Truth(self)
         checks = Checks(self)

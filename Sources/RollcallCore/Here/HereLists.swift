@@ -8,11 +8,14 @@ final class HereLists {
     private let loop: Loop
     private let outbound: Outbound
     private let rooms: Directory<ConversationID, Room>
+    private let backendEntries: BackendEntries
     /// Rooms where somebody came, changed or went.
     private var changes = ChangeQueue<Room>()
 
-    init(_ loop: Loop, _ outbound: Outbound, _ rooms: Directory<ConversationID, Room>) {
-        (self.loop, self.outbound, self.rooms) = (loop, outbound, rooms)
+    init(
+        _ loop: Loop, _ outbound: Outbound, _ rooms: Directory<ConversationID, Room>, _ backendEntries: BackendEntries
+    ) {
+        (self.loop, self.outbound, self.rooms, self.backendEntries) = (loop, outbound, rooms, backendEntries)
     }
 
     /// Rooms with changes that were not sent yet.
@@ -70,7 +73,8 @@ final class HereLists {
         // A cluster whose network was split delivers late what the other side published. Or Redis's clock was set back, and the
         // next read has the new time.
         guard room.here?.isOlder(change) == false else { return read(room, at: now) }
-        room.here?.changed(change, isSettling: loop.redis.judgement.isSettling)
+        room.here?.changed(change, isSettling: loop.redis.judgement.isSettling, at: now)
+        remindOfEnds(room)
         changes.insert(room)
         if room.here?.hasTooFew == true { read(room, at: now) }
     }
@@ -94,14 +98,16 @@ final class HereLists {
                     room.here?.readFailed()
                     return
                 }
-                sweepDead(read, at: now)
-                self.read(read, at: snapshot.time, of: room, isSettling: isSettling, now: now)
+                self.read(
+                    judged(read, at: snapshot.time, now: now), at: snapshot.time, of: room, isSettling: isSettling,
+                    now: now)
             }
         }
     }
 
     private func read(_ read: HereSnapshot, at time: Timestamp, of room: Room, isSettling: Bool, now: Instant) {
-        room.here?.read(read, at: time, isSettling: isSettling || loop.redis.judgement.isSettling)
+        room.here?.read(read, at: time, isSettling: isSettling || loop.redis.judgement.isSettling, now: now)
+        remindOfEnds(room)
         if let here = room.here, here.shown == nil {
             room.here?.told(here.message(of: room.conversation), at: now)
             outbound.becameKnown(to: Set(here.followers.elements))
@@ -110,8 +116,31 @@ final class HereLists {
         if room.here?.isToBeReadAgain == true { self.read(room, at: now) }
     }
 
-    /// Sweeps entries of dead incarnations that a read found, which sweepers may have missed.
-    func sweepDead(_ read: HereSnapshot, at now: Instant) {
+    private func remindOfEnds(_ room: Room) {
+        if let first = room.here?.firstEnd { loop.remind(.hereEnds(room), at: first) }
+    }
+
+    /// Handles that somebody has been here for as long as apps' servers have said, and nobody has ended it.
+    func due(_ room: Room, at now: Instant) {
+        guard !room.isOver, let first = room.here?.firstEnd else { return }
+        if now < first { remindOfEnds(room) } else { read(room, at: now) }
+    }
+
+    /// Returns who is here of those that were read. What dead incarnations held is swept, which sweepers may have missed, and what
+    /// apps' servers have said and has ended. While an outage settles, what has ended may still be written again: Redis's clock
+    /// may have been set.
+    func judged(_ read: HereSnapshot, at time: Timestamp, now: Instant) -> HereSnapshot {
+        sweepDead(read, at: now)
+        guard !loop.redis.judgement.isSettling else { return read }
+        var read = read
+        backendEntries.adopt(read.endAll(by: time.advanced(by: .zero - Self.ending)), of: nil)
+        return read
+    }
+
+    /// Who holds an entry ends it; others do later.
+    static let ending = Duration.milliseconds(500)
+
+    private func sweepDead(_ read: HereSnapshot, at now: Instant) {
         let known = loop.redis.known(at: now)
         let strange = read.entries.filter { $0.incarnation != known.own && !known.living.contains($0.incarnation) }
         if !strange.isEmpty { loop.host.sweep(strange) }
@@ -164,8 +193,10 @@ struct ShownHere {
     private var isReading = false
     private(set) var isToBeReadAgain = false
     private var hasFailed = false
+    /// When users end who are here only as apps' servers have said, if nobody ends it before.
+    private var ends: [UserID: Instant] = [:]
     /// What came during a read, which may be older. In order: the count of the last one counts.
-    private var meanwhile: [HereChange] = []
+    private var meanwhile: [(change: HereChange, at: Instant)] = []
 
     /// What was last sent; `nil` before the first read.
     private(set) var shown: ServerMessage.Here?
@@ -194,12 +225,14 @@ struct ShownHere {
     }
 
     /// While an outage settles, others may still have to write what Redis has lost: nobody goes, and the count does not fall.
-    mutating func read(_ snapshot: HereSnapshot, at time: Timestamp, isSettling: Bool) {
+    mutating func read(_ snapshot: HereSnapshot, at time: Timestamp, isSettling: Bool, now: Instant) {
         let (before, isFirst) = ((users: users, count: count, sessions: sessions), readAt == nil)
         (isReading, readAt) = (false, time)
         users = Dictionary(snapshot.users.map { ($0.user, $0) }) { first, _ in first }
         sessions = snapshot.entries.reduce(into: [:]) { $0[$1.item.session.user, default: 0] += 1 }
         count = snapshot.count
+        // While an outage settles, they may be another clock's; once it has, everything is read again.
+        ends = isSettling ? [:] : snapshot.ends.mapValues { Self.end(after: $0.since(time), now) }
         last = snapshot.users.count < min(2 * names, count) || users.count == count ? nil : snapshot.users.last
         if isSettling {
             for (user, former) in before.users { users[user] = users[user].map { $0.atLeast(former) } ?? former }
@@ -207,7 +240,7 @@ struct ShownHere {
             if isFirst { sessions = [:] } else { sessions.merge(before.sessions, uniquingKeysWith: max) }
             count = max(count, before.count, users.count)
         }
-        for change in meanwhile where change.at >= time { apply(change, isSettling: isSettling) }
+        for (change, came) in meanwhile where change.at >= time { apply(change, isSettling: isSettling, at: came) }
         meanwhile = []
         forgetMost()
     }
@@ -215,15 +248,15 @@ struct ShownHere {
     /// Whether it is from before the last read, by more than messages may come later than a reply, in order.
     func isOlder(_ change: HereChange) -> Bool { readAt.map { change.at.advanced(by: .seconds(1)) < $0 } ?? false }
 
-    mutating func changed(_ change: HereChange, isSettling: Bool) {
-        if isReading { meanwhile.append(change) }
-        apply(change, isSettling: isSettling)
+    mutating func changed(_ change: HereChange, isSettling: Bool, at now: Instant) {
+        if isReading { meanwhile.append((change, now)) }
+        apply(change, isSettling: isSettling, at: now)
         forgetMost()
     }
 
     /// While an outage settles, Redis may have lost what other sessions of the user have entered. Then only who leaves of their
     /// own accord with the last session that was known goes, and Redis's count may be too low.
-    private mutating func apply(_ change: HereChange, isSettling: Bool) {
+    private mutating func apply(_ change: HereChange, isSettling: Bool, at now: Instant) {
         let (user, former) = (change.user, users[change.user])
         var left = change.sessions
         if isSettling {
@@ -243,7 +276,15 @@ struct ShownHere {
             }
         }
         sessions[user] = users[user] == nil ? nil : left
+        ends[user] = users[user] == nil ? nil : change.expiresIn.map { Self.end(after: $0, now) }
     }
+
+    private static func end(after rest: Duration, _ now: Instant) -> Instant {
+        now + min(max(.zero, rest), HereLine.longest) + HereLists.ending * 2
+    }
+
+    /// When the first of them ends.
+    var firstEnd: Instant? { ends.values.min() }
 
     /// Whether those who are known are too few to show.
     var hasTooFew: Bool { last != nil && users.count < min(names, count) }
@@ -253,6 +294,7 @@ struct ShownHere {
         let first = inOrder.prefix(2 * names)
         users = Dictionary(uniqueKeysWithValues: first.map { ($0.user, $0) })
         sessions = sessions.filter { users[$0.key] != nil }
+        ends = ends.filter { users[$0.key] != nil }
         last = first.last
     }
 

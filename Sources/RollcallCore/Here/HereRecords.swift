@@ -24,6 +24,9 @@ final class HereRecords {
     /// Whether Redis has every decision.
     var isWritten: Bool { entries.all.allSatisfy(\.isWritten) }
 
+    /// How long the entries of replaced sessions still wait for the next ones to enter.
+    func graceLeft(at now: Instant) -> Duration { entries.all.compactMap(\.ends).max().map { $0 - now } ?? .zero }
+
     /// How many conversations a session is in.
     func count(of session: Session) -> Int { ofSession[session]?.count(where: \.isEntered) ?? 0 }
 
@@ -46,7 +49,7 @@ final class HereRecords {
                 session, .limit, id: id, "a session enters at most \(limits.enteredConversations) conversations")
         }
         let entry = entries[entryName] ?? insert(entryName, of: session)
-        entry.entered(data, isOpen: session.right.opens(conversation))
+        entry.entered(data)
         decide(entry, at: now)
         acknowledge(id, of: entry)
         writeAtPace(entry, at: now)
@@ -154,8 +157,7 @@ final class HereRecords {
         for entry in entries.all {
             if entry.content != nil { decisions += 1 }
             entry.asserted(sequence: decisions)
-            // Another session has the device, and enters by itself.
-            if entry.ends != nil { end(entry, isOwn: false, at: now) } else { advance(entry, at: now) }
+            advance(entry, at: now)
         }
     }
 
@@ -214,13 +216,13 @@ final class HereRecords {
         acknowledgeWritten(entry)
         guard !entry.isFinished else { return forget(entry) }
         guard let incarnation = loop.redis.incarnation else { return }
-        // After its session, so that a session whose device another one has taken over shows nothing, and so that the earlier
+        // After its session, so that a session whose device another one has taken over writes nothing, and so that the earlier
         // session of the device is known, whose entry ends.
-        guard entry.content == nil || entry.session.recorder?.isConfirmed == true else { return }
+        guard entry.content == nil || entry.ends == nil && entry.session.recorder?.isConfirmed == true else { return }
         let rest = loop.redis.until.since(loop.redis.time(at: now))
         switch entry.nextStep(
             under: incarnation, until: loop.redis.until, replacing: predecessors[entry.session], restingFor: rest,
-            isSpread: loop.settings.isSpread, at: now)
+            isSpread: loop.settings.isSpread, isOpen: entry.session.right.opens(entry.name.conversation), at: now)
         {
         case .list(let incarnation):
             loop.store.list(entry.name, of: incarnation, until: loop.redis.until) { [self] in
@@ -298,7 +300,6 @@ final class Entry: Numbered {
     /// Whether the client is in, though perhaps in the background; and what it shows.
     private(set) var isEntered = false
     private(set) var data: HereData?
-    private var isOpen = false
     /// Whether the session itself ends the entry, and is not only lost.
     private var isOwnExit = true
     /// When the entry of a replaced session ends.
@@ -341,9 +342,7 @@ final class Entry: Numbered {
 
     // MARK: Decisions
 
-    func entered(_ data: HereData?, isOpen: Bool) {
-        (isEntered, self.data, self.isOpen, isOwnExit) = (true, data, isOpen, true)
-    }
+    func entered(_ data: HereData?) { (isEntered, self.data, isOwnExit) = (true, data, true) }
 
     /// - Parameter isPaced: whether the client decides how often this happens.
     func exited(isPaced: Bool = false, isOwn: Bool = true) {
@@ -393,9 +392,10 @@ final class Entry: Numbered {
     ///   - former: the earlier session of the device, whose entry ends.
     ///   - rest: how long an enter may take that was sent before an exit.
     ///   - isSpread: whether one of several servers may forget an exit, and the lease stands.
+    ///   - isOpen: whether the session may be there while the conversation has no members.
     func nextStep(
         under incarnation: Incarnation, until: Timestamp, replacing former: SessionID?, restingFor rest: Duration,
-        isSpread: Bool, at now: Instant
+        isSpread: Bool, isOpen: Bool, at now: Instant
     ) -> Step? {
         guard underWay == nil, !isBlocked, !isDeferred else { return nil }
         guard isWritten else {

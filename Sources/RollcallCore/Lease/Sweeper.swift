@@ -95,11 +95,4 @@ extension ListItem {
         // Only entries of one session are told apart by their text, which takes long to make.
         return own == others ? ByteString(memberText) < ByteString(other.memberText) : own < others
     }
-
-    var session: SessionName {
-        switch self {
-        case .session(let session): session
-        case .entry(let entry): entry.session
-        }
-    }
 }

@@ -29,10 +29,13 @@ public protocol PresenceStore: AnyObject {
     /// Puts an entry on an incarnation's list, as ``list(_:of:until:reply:)`` sessions.
     func list(_ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>)
 
+    /// Whether an incarnation's list has an entry.
+    func isListed(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Bool>)
+
     /// Takes a session or an entry off an incarnation's list.
     func unlist(_ item: ListItem, of incarnation: Incarnation, reply: @escaping StoreReply<Void>)
 
-    /// Writes that a session is in a conversation, or not.
+    /// Writes that a session is in a conversation, or not, or what apps' servers say of a user.
     func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>)
 
     /// Reads the lines of these entries, in their order; `nil` for one that has none.
@@ -41,8 +44,8 @@ public protocol PresenceStore: AnyObject {
     /// Writes a device's state.
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>)
 
-    /// Tells the worker that held this device's earlier session. There is no reply.
-    func announceReplaced(_ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID)
+    /// Tells a worker. There is no reply.
+    func announce(_ notice: WorkerNotice, to incarnation: Incarnation)
 
     /// - Parameter isOpen: whether the session may type there while the conversation has no members.
     func signalTyping(_ signal: TypingSignal, isOpen: Bool, reply: @escaping StoreReply<TypingOutcome>)

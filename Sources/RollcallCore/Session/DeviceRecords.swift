@@ -171,7 +171,9 @@ final class DeviceRecords {
             written.outcome = .expired
         }
         if let previous = written.previous, written.outcome == .written {
-            loop.store.announceReplaced(previous, user: write.name.user, device: write.name.device)
+            loop.store.announce(
+                .replaced(user: write.name.user, device: write.name.device, session: previous.session),
+                to: previous.incarnation)
             if let random = previous.session.cut(at: "-")?.after {
                 hereRecords.replaced(SessionID(random: random), by: session)
             }

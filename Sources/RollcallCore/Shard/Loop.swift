@@ -16,7 +16,10 @@ final class Loop {
         case room(Room)
         case members(Room)
         case here(Room)
+        /// Somebody has been here for as long as apps' servers have said.
+        case hereEnds(Room)
         case entry(Entry)
+        case backendEntry(BackendEntry)
         /// Weaker states may be written under the new incarnation.
         case weakerStates
     }

@@ -25,6 +25,7 @@ public final class Shard {
     let typingFanOut: TypingFanOut
     let memberLists: MemberLists
     let hereRecords: HereRecords
+    let backendEntries: BackendEntries
     let hereLists: HereLists
     let conversations: Conversations
     let records: DeviceRecords
@@ -50,7 +51,8 @@ public final class Shard {
         typingFanOut = TypingFanOut(loop, outbound, table)
         memberLists = MemberLists(loop, outbound, watches)
         hereRecords = HereRecords(loop, outbound)
-        hereLists = HereLists(loop, outbound, rooms)
+        backendEntries = BackendEntries(loop)
+        hereLists = HereLists(loop, outbound, rooms, backendEntries)
         conversations = Conversations(
             loop, outbound, table, rooms, budgets, typing, typingFanOut, memberLists, hereRecords, hereLists)
         records = DeviceRecords(loop, outbound, table, hereRecords)
@@ -114,7 +116,9 @@ public final class Shard {
             case .room(let room): typingFanOut.due(room, at: now)
             case .members(let room): memberLists.queue(room)
             case .here(let room): hereLists.queue(room)
+            case .hereEnds(let room): hereLists.due(room, at: now)
             case .entry(let entry): hereRecords.due(entry, at: now)
+            case .backendEntry(let entry): backendEntries.due(entry, at: now)
             case .weakerStates: records.writeWeakerStates(at: now)
             }
         }
@@ -133,10 +137,12 @@ public final class Shard {
             let incarnation = Incarnation(name: former.workerName)
             records.incarnationBegan(after: incarnation, snapshot, lastBeat: lastBeat, at: now)
             hereRecords.incarnationBegan(at: now)
+            backendEntries.incarnationBegan(snapshot, at: now)
             typing.retryStops(at: now)
             readAllAgain(authoritatively: false, at: now)
-        case .renewed(let redis, _):
+        case .renewed(let redis, let snapshot):
             loop.leaseChanged(to: redis)
+            backendEntries.heartbeatCame(snapshot, resumesWrites: !former.takesWrites, at: now)
             leaseRenewed(since: former, at: now)
         case .heartbeatsFail(let redis):
             // Nothing is written until a heartbeat succeeds. Reads go on under the rules of an outage.
@@ -256,11 +262,45 @@ public final class Shard {
 
     /// Handles a message to the worker, which may concern a session of this shard.
     public func noticed(_ notice: WorkerNotice, at now: Instant) {
-        guard let name = notice.session, let session = table.named(name) else { return }
+        let session = notice.session.flatMap { table.named($0) }
         switch notice {
-        case .replaced: sessions.end(session, .replaced, at: now)
-        case .sentAway: sessions.end(session, .sentAway, at: now)
+        case .replaced: if let session { sessions.end(session, .replaced, at: now) }
+        case .sentAway: if let session { sessions.end(session, .sentAway, at: now) }
+        case .hereEnded(let entry, let sequence): backendEntries.ended(entry, upTo: sequence, at: now)
+        case .erased(let user): backendEntries.erased(user, at: now)
         }
+    }
+}
+
+// MARK: Apps' servers
+
+extension Shard {
+    /// Has a user be here for this long on behalf of an app's server, in place of whatever servers have said of the user there. If
+    /// that fails, what was said before stays.
+    package func enter(
+        _ user: UserID, in conversation: ConversationID, _ content: HereWrite.Content, for duration: Duration,
+        at now: Instant, reply: @escaping BackendReply
+    ) {
+        let name = EntryName(ofServersFor: user, in: conversation)
+        backendEntries.enter(name, content, for: duration, at: now, reply: reply)
+    }
+
+    /// Ends whatever servers have said of a user's being here.
+    package func exit(
+        _ user: UserID, in conversation: ConversationID, at now: Instant, reply: @escaping BackendReply
+    ) {
+        backendEntries.exit(EntryName(ofServersFor: user, in: conversation), at: now, reply: reply)
+    }
+
+    /// Takes over what a dead incarnation held for apps' servers, before the rest is swept.
+    ///
+    /// - Parameter done: whether nothing of it is left under that incarnation.
+    package func adopt(_ items: [ListItem], of dead: Incarnation, done: @escaping (Bool) -> Void) {
+        let names = items.compactMap { item -> EntryName? in
+            guard case .entry(let name) = item, name.isOfServers else { return nil }
+            return name
+        }
+        backendEntries.adopt(names, of: dead, done: done)
     }
 }
 
@@ -339,8 +379,10 @@ extension Shard {
     /// Sweeps devices of dead incarnations that a read found, which sweepers may have missed.
     public func metDead(in snapshot: PresenceSnapshot) { watches.sweepDead(in: snapshot) }
 
-    /// The same for entries.
-    package func metDead(in here: HereSnapshot, at now: Instant) { hereLists.sweepDead(here, at: now) }
+    /// Returns who is here of those that were read. What dead incarnations held, and what has ended, is swept.
+    package func judged(_ here: HereSnapshot, at time: Timestamp, now: Instant) -> HereSnapshot {
+        hereLists.judged(here, at: time, now: now)
+    }
 
     /// Explains the presence that readers see of a user.
     public func explanation(of report: UserReport, at now: Instant) -> Explanation {
@@ -369,6 +411,10 @@ extension Shard {
     public var connectionCount: Int { table.count - table.lingeringCount }
     /// Sessions that have ended or are in their grace period, and whose records are not settled yet.
     public var lingeringSessionCount: Int { table.lingeringCount }
+    /// The longest grace that is left of sessions here and of what they have entered: a device may come back elsewhere until then.
+    public func graceLeft(at now: Instant) -> Duration {
+        max(table.count == 0 ? .zero : loop.settings.grace, hereRecords.graceLeft(at: now))
+    }
     /// Conversations that sessions here have joined, or are joining.
     public var roomCount: Int { conversations.count }
     /// Users that sessions here watch.
@@ -381,8 +427,8 @@ extension Shard {
     public var untoldCount: Int {
         typingFanOut.changeCount + memberLists.changeCount + hereLists.changeCount + watches.changeCount
     }
-    /// Entries of sessions here, including those that have ended and are on the worker's list.
-    public var entryCount: Int { hereRecords.count }
+    /// Entries of sessions and of apps' servers here, including those that have ended and are on the worker's list.
+    public var entryCount: Int { hereRecords.count + backendEntries.count }
     /// Whether more changes wait than one tick sends.
     public var hasMoreToTell: Bool { untoldCount > 0 }
     /// Sessions whose last decision is not in Redis because the last attempt failed.

@@ -53,6 +53,10 @@ public struct ShardSettings: Hashable, Sendable {
         /// The most devices of one user, with and without a connection (`limits.sessions_per_user`). Each makes all reads and
         /// writes of the user more expensive. A new one takes the place of one whose connection is lost.
         package var devicesPerUser = 20
+        /// What apps' servers say of who is here that one worker holds.
+        ///
+        /// Limit: users that a worker shows as being here for servers. More get 429.
+        package var backendEntries = 10_000
         /// The most sessions without a connection, unless more than half as many were open at once.
         package var lingeringSessions = 10_000
         /// The number of sessions that may linger, as a multiple of the most that were open at once. All devices of a

@@ -1,4 +1,5 @@
-// What sessions have entered: as workers write it to Redis, publish it there, and read it.
+// What sessions have entered, and what apps' servers say of who is here: as workers write it to Redis, publish it there, and
+// read it.
 
 /// Published on `here:{CONVERSATION}`: how a user is here now, and how many are.
 public struct HereChange: Hashable, Sendable {
@@ -12,10 +13,15 @@ public struct HereChange: Hashable, Sendable {
     /// Whether a session left of its own accord, by an exit, a goodbye or in the background. That proves something also if
     /// Redis has lost entries.
     public var isOwnExit: Bool
+    /// How long the user is here, as far as apps' servers have said it; `nil` if a session is here.
+    public var expiresIn: Duration?
 
-    public init(user: UserID, here: HereUser?, count: Int, at: Timestamp, sessions: Int, isOwnExit: Bool) {
+    public init(
+        user: UserID, here: HereUser?, count: Int, at: Timestamp, sessions: Int, isOwnExit: Bool,
+        expiresIn: Duration? = nil
+    ) {
         (self.user, self.here, self.count, self.at) = (user, here, count, at)
-        (self.sessions, self.isOwnExit) = (max(0, sessions), isOwnExit)
+        (self.sessions, self.isOwnExit, self.expiresIn) = (max(0, sessions), isOwnExit, expiresIn)
     }
 }
 
@@ -25,6 +31,8 @@ extension HereChange: JSONReadable {
             user: try json.field("user"), here: try json.field("here") ? try HereUser(json: json) : nil,
             count: try json.field("count"), at: try json.field("at"), sessions: try json.field("sessions"),
             isOwnExit: try json.field("exit"))
+        let rest: Int64? = try json.optionalField("expires_in")
+        expiresIn = rest.map { .milliseconds($0) }
     }
 }
 
@@ -38,6 +46,14 @@ public struct EntryName: Hashable, Sendable {
     public init(session: SessionName, conversation: ConversationID) {
         (self.session, self.conversation) = (session, conversation)
     }
+
+    /// All that apps' servers say of a user in a conversation is one entry, whichever worker was told.
+    package init(ofServersFor user: UserID, in conversation: ConversationID) {
+        let session = SessionName(user: user, device: .ofServer(mark: 0), session: SessionID(random: "http"))
+        self.init(session: session, conversation: conversation)
+    }
+
+    package var isOfServers: Bool { session.device.isOfServer }
 }
 
 /// One decision about an entry, to be written to `here:{CONVERSATION}`.
@@ -57,6 +73,8 @@ public struct HereWrite: Hashable, Sendable {
     /// `nil`: the session is not here.
     public var content: Content?
     public var incarnation: Incarnation
+    /// Which decision of the session this is. Of what apps' servers say, 0 for a new decision, to which Redis gives its number;
+    /// otherwise the number of what is written again or ended, so that nothing later is.
     public var sequence: Int64
     /// The write deadline. After this moment, in Redis time, the write has no effect.
     public var until: Timestamp
@@ -68,11 +86,18 @@ public struct HereWrite: Hashable, Sendable {
     public var since: Timestamp?
     /// Whether the session leaves of its own accord.
     public var isOwnExit: Bool
+    /// How long what apps' servers say is to last; `nil` for a session.
+    public var lasts: Duration?
+    /// Under which incarnation it was written, to write it again only if it is stored like that or Redis has gone back to something
+    /// earlier; `nil` to write it in any case.
+    public var renews: Incarnation?
 
     public init(
         entry: EntryName, content: Content?, incarnation: Incarnation, sequence: Int64, until: Timestamp,
-        isOpen: Bool = true, replaced: SessionID? = nil, since: Timestamp? = nil, isOwnExit: Bool = false
+        isOpen: Bool = true, replaced: SessionID? = nil, since: Timestamp? = nil, isOwnExit: Bool = false,
+        lasts: Duration? = nil, renews: Incarnation? = nil
     ) {
+        (self.lasts, self.renews) = (lasts, renews)
         (self.entry, self.content, self.incarnation, self.sequence) = (entry, content, incarnation, sequence)
         (self.until, self.isOpen, self.replaced, self.since) = (until, isOpen, replaced, since)
         self.isOwnExit = isOwnExit
@@ -85,7 +110,7 @@ public struct HereWritten: Hashable, Sendable {
         case here
         /// No line of the session is left.
         case gone
-        /// A later decision of the session was written before.
+        /// A later decision of the session was written before, or there is nothing to renew.
         case late
         /// The user is no member; no line of the session is left.
         case notAMember = "not_a_member"
@@ -97,28 +122,62 @@ public struct HereWritten: Hashable, Sendable {
     public var time: Timestamp
     /// Since when the user is here; `nil` if not.
     public var since: Timestamp?
+    /// Of what apps' servers say: the number of what is stored now, `nil` if nothing is; and what was stored before.
+    public var sequence: Int64?
+    public var former: Former?
 
-    public init(outcome: Outcome, time: Timestamp, since: Timestamp?) {
+    public struct Former: Hashable, Sendable {
+        public var incarnation: Incarnation
+        public var sequence: Int64
+
+        public init(incarnation: Incarnation, sequence: Int64) {
+            (self.incarnation, self.sequence) = (incarnation, sequence)
+        }
+    }
+
+    public init(
+        outcome: Outcome, time: Timestamp, since: Timestamp?, sequence: Int64? = nil, former: Former? = nil
+    ) {
         (self.outcome, self.time, self.since) = (outcome, time, since)
+        (self.sequence, self.former) = (sequence, former)
     }
 }
 
-/// A session's line in `here:{CONVERSATION}`: `DEVICE INCARNATION RANDOM SEQ STATE NAME DATA`, separated by tabs.
+/// A session's line in `here:{CONVERSATION}`: `DEVICE INCARNATION RANDOM SEQ STATE NAME DATA`, separated by tabs. A line of apps'
+/// servers also has its `END`.
 public struct HereLine: Hashable, Sendable {
     public var device: DeviceID
     public var incarnation: Incarnation
     public var session: SessionID
     public var sequence: Int64
     public var content: HereWrite.Content
+    /// When it ends by itself; `nil` for a session's.
+    public var ends: Timestamp?
 
     package init(
-        device: DeviceID, incarnation: Incarnation, session: SessionID, sequence: Int64, content: HereWrite.Content
+        device: DeviceID, incarnation: Incarnation, session: SessionID, sequence: Int64, content: HereWrite.Content,
+        ends: Timestamp? = nil
     ) {
         (self.device, self.incarnation, self.session) = (device, incarnation, session)
-        (self.sequence, self.content) = (sequence, content)
+        (self.sequence, self.content, self.ends) = (sequence, content, ends)
     }
 
-    /// Reads a line. Words after the seventh are from later versions and ignored.
+    /// How long apps' servers may have a user be here without saying it again. What ends later, since Redis's clock was set back,
+    /// ends then.
+    package static let longest = Duration.seconds(300)
+
+    /// Returns how long it still lasts: none if it has ended; `nil` for a session's.
+    package func rest(at time: Timestamp) -> Duration? {
+        ends.map { min(max(.zero, $0.since(time)), Self.longest) }
+    }
+
+    /// Returns when the last of these ends; `nil` without lines, or if one of them is a session's.
+    package static func lastEnd(_ lines: [HereLine]) -> Timestamp? {
+        let ends = lines.compactMap(\.ends)
+        return ends.count == lines.count ? ends.max() : nil
+    }
+
+    /// Reads a line. Words after the eighth are from later versions and ignored.
     ///
     /// - Returns: `nil` if the text is no line.
     package init?(_ text: ByteString) {
@@ -130,8 +189,8 @@ public struct HereLine: Hashable, Sendable {
             device: device, incarnation: Incarnation(name: words[1]), session: SessionID(random: words[2]),
             sequence: sequence,
             content: .init(
-                isIdle: words[4] != "active", name: words[5].isEmpty ? nil : words[5], data: HereData(stored: words[6]))
-        )
+                isIdle: words[4] != "active", name: words[5].isEmpty ? nil : words[5], data: HereData(stored: words[6])),
+            ends: words.count > 7 ? Int64(words[7].string).map(Timestamp.init(milliseconds:)) : nil)
     }
 
     /// The lines of a user.
@@ -141,6 +200,7 @@ public struct HereLine: Hashable, Sendable {
     package var text: String {
         "\(device)\t\(incarnation)\t\(session)\t\(sequence)\t\(content.isIdle ? "idle" : "active")\t"
             + "\(content.name?.string ?? "")\t\(content.data?.text.string ?? "")"
+            + (ends.map { "\t\($0.milliseconds)" } ?? "")
     }
 }
 
@@ -162,9 +222,28 @@ public struct HereSnapshot: Hashable, Sendable {
     public var count: Int
     /// The entries of ``users``, and which incarnations hold them.
     public var entries: [HeldItem]
+    /// When users are here no longer who are here only as apps' servers have said.
+    public var ends: [UserID: Timestamp] = [:]
 
     public init(users: [HereUser], count: Int, entries: [HeldItem] = []) {
         (self.users, self.count, self.entries) = (users, count, entries)
+    }
+
+    /// Leaves out who is here no longer, since nobody has ended what apps' servers have said.
+    ///
+    /// - Returns: their entries.
+    package mutating func endAll(by time: Timestamp) -> [EntryName] {
+        let ended = Set(ends.filter { $0.value <= time }.keys)
+        guard !ended.isEmpty else { return [] }
+        users.removeAll { ended.contains($0.user) }
+        ends = ends.filter { !ended.contains($0.key) }
+        count -= ended.count
+        let all = entries
+        entries.removeAll { ended.contains($0.item.session.user) }
+        return all.compactMap { held in
+            guard case .entry(let entry) = held.item, ended.contains(entry.session.user) else { return nil }
+            return entry
+        }
     }
 
     package init(
@@ -173,6 +252,7 @@ public struct HereSnapshot: Hashable, Sendable {
     ) {
         self.init(users: users.compactMap { HereUser($0, $2, since: $1) }, count: count)
         for (user, _, lines) in users {
+            ends[user] = HereLine.lastEnd(lines)
             entries += lines.map {
                 let session = SessionName(user: user, device: $0.device, session: $0.session)
                 return HeldItem(.entry(EntryName(session: session, conversation: conversation)), of: $0.incarnation)

@@ -17,6 +17,13 @@ extension EntryName {
 }
 
 extension ListItem {
+    package var session: SessionName {
+        switch self {
+        case .session(let session): session
+        case .entry(let entry): entry.session
+        }
+    }
+
     package var memberText: String {
         switch self {
         case .session(let session): session.memberText

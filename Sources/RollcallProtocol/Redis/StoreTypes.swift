@@ -181,6 +181,8 @@ extension DeviceID {
     package init?(written text: ByteString) {
         if text.begins(with: "{http}") { self.init(unchecked: text) } else { try? self.init(text) }
     }
+
+    package var isOfServer: Bool { text.utf8.starts(with: "{http}".utf8) }
 }
 
 /// The result of a ``TypingSignal`` that starts or continues typing.

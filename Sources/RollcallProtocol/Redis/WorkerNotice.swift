@@ -6,6 +6,10 @@ public enum WorkerNotice: Hashable, Sendable {
     case replaced(user: UserID, device: DeviceID, session: ByteString)
     /// An operator wants this session to end and its device to be gone.
     case sentAway(user: UserID, device: DeviceID, session: ByteString)
+    /// What apps' servers have said of a user's being in a conversation, up to this number, another worker has ended or replaced.
+    case hereEnded(EntryName, upTo: Int64)
+    /// A user was erased: what apps' servers say of them ends.
+    case erased(UserID)
 }
 
 extension WorkerNotice {
@@ -18,12 +22,13 @@ extension WorkerNotice {
     /// The message as JSON.
     public var payload: String { String(decoding: jsonText, as: UTF8.self) }
 
-    /// The session that the message is about. Its worker knows it by the second half of `MS-RANDOM`.
+    /// The session that the message is about, if any. Its worker knows it by the second half of `MS-RANDOM`.
     public var session: SessionName? {
         switch self {
         case .replaced(let user, let device, let session), .sentAway(let user, let device, let session):
             guard let random = session.cut(at: "-")?.after else { return nil }
             return SessionName(user: user, device: device, session: SessionID(random: random))
+        case .hereEnded, .erased: return nil
         }
     }
 }
@@ -32,10 +37,18 @@ extension WorkerNotice: JSONReadable, JSONWritable {
     package init(json: JSONValue) throws(UnexpectedJSON) {
         let replaced: ByteString? = try json.optionalField("replaced")
         let sentAway: ByteString? = try json.optionalField("sent_away")
+        let ended: ByteString? = try json.optionalField("here_ended")
+        let erased: UserID? = try json.optionalField("erased")
         if let (user, device, session) = replaced.flatMap(Self.words) {
             self = .replaced(user: user, device: device, session: session)
         } else if let (user, device, session) = sentAway.flatMap(Self.words) {
             self = .sentAway(user: user, device: device, session: session)
+        } else if let words = ended?.parts(at: " "), words.count == 3, let user = try? UserID(words[0]),
+            let conversation = try? ConversationID(words[1]), let sequence = Int64(words[2].string)
+        {
+            self = .hereEnded(EntryName(ofServersFor: user, in: conversation), upTo: sequence)
+        } else if let erased {
+            self = .erased(erased)
         } else {
             throw UnexpectedJSON("it is of no known kind")
         }
@@ -55,6 +68,9 @@ extension WorkerNotice: JSONReadable, JSONWritable {
                 json.field("replaced", "\(user) \(device) \(session)")
             case .sentAway(let user, let device, let session):
                 json.field("sent_away", "\(user) \(device) \(session)")
+            case .hereEnded(let entry, let sequence):
+                json.field("here_ended", "\(entry.session.user) \(entry.conversation) \(sequence)")
+            case .erased(let user): json.field("erased", user)
             }
         }
     }

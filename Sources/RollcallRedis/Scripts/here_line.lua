@@ -1,21 +1,33 @@
 -- Shared by scripts that change who is here, after time.lua. `here` is the key here:{CONVERSATION}, also the channel: of each user,
--- a line for each session that has entered, its words separated by tabs. `since` is the key here:{CONVERSATION}:since.
+-- a line for each session that has entered, and one for what apps' servers say, its words separated by tabs. `since` is the key
+-- here:{CONVERSATION}:since.
 
--- Returns the lines of a user, the one that sent data last at the end. Words after the seventh are another version's. What is
--- no line is dropped by the next write of the user.
+-- Returns the lines of a user, the one that sent data last at the end. Words after the eighth are another version's. What is
+-- no line is dropped by the next write of the user. What apps' servers say ends at `ends`, but only whoever was told removes it:
+-- until then Redis's clock may have been set.
 local function read_lines(text)
   local lines = {}
   for line in string.gmatch(text or '', '[^\n]+') do
-    local device, incarnation, random, sequence, state, name, data =
-      string.match(line, '^([^\t]+)\t([^\t]+)\t([^\t]+)\t(%d+)\t([^\t]+)\t([^\t]*)\t([^\t]*)')
+    local device, incarnation, random, sequence, state, name, data, ends =
+      string.match(line, '^([^\t]+)\t([^\t]+)\t([^\t]+)\t(%d+)\t([^\t]+)\t([^\t]*)\t([^\t]*)\t?(%d*)')
     if device then
       lines[#lines + 1] = {
         text = line, device = device, incarnation = incarnation, random = random, sequence = tonumber(sequence),
-        state = state, name = name, data = data,
+        state = state, name = name, data = data, ends = tonumber(ends),
       }
     end
   end
   return lines
+end
+
+-- Returns when the last of these lines ends; nil if one of them is a session's.
+local function last_end(lines)
+  local last
+  for _, line in ipairs(lines) do
+    if not line.ends then return nil end
+    last = math.max(last or 0, line.ends)
+  end
+  return last
 end
 
 -- Returns what is shown of a user with these lines, as JSON; nil if the user is not here.

@@ -40,17 +40,23 @@ extension Store {
                 .string(session.session.random.string), .integer(write.sequence), .string(state), .time(write.until),
                 write.isOpen ? "open" : "closed", .string(write.replaced?.random.string ?? ""),
                 write.since.map { .time($0) } ?? "", .string(write.content?.name?.string ?? ""),
-                .string(write.content?.data?.text.string ?? ""),
+                .string(write.content?.data?.text.string ?? ""), write.lasts.map { .milliseconds($0) } ?? "",
+                .string(write.renews?.name.string ?? ""),
             ], reply: reply, read: HereWritten.init)
     }
 }
 
 extension HereWritten {
     fileprivate init?(_ value: RedisValue) {
-        guard let parts = value.array, parts.count == 3, let time = parts[1].time,
+        guard let parts = value.array, parts.count >= 3, let time = parts[1].time,
             let outcome = parts[0].text.flatMap(Outcome.init(word:))
         else { return nil }
         self.init(outcome: outcome, time: time, since: parts[2].time)
+        guard parts.count == 6 else { return }
+        sequence = parts[3].time?.milliseconds
+        if let incarnation = parts[4].text, let sequence = parts[5].time?.milliseconds {
+            former = Former(incarnation: Incarnation(name: incarnation), sequence: sequence)
+        }
     }
 }
 

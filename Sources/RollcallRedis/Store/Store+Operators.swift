@@ -32,9 +32,12 @@ extension Store {
         commands.send(RedisCommand("GET", .string(names.revoked(user)))) { revoked($0.orForeign(.null)) }
     }
 
-    /// Reads which conversations the user's devices have open, by the lists of the incarnations that hold the devices.
-    public func open(by report: UserReport, reply: @escaping Reply<[DeviceID: [ConversationID]]>) {
-        let lists = Set(report.present.map(\.record.incarnation)).map(names.entries)
+    /// Reads which conversations the user's devices have open, and where servers say that the user is here, by the lists of these
+    /// incarnations.
+    public func open(
+        by user: UserID, on incarnations: [Incarnation], reply: @escaping Reply<[DeviceID: [ConversationID]]>
+    ) {
+        let lists = incarnations.map(names.entries)
         let gathering = Gathering<[EntryName]>(lists.count) { result in
             guard case .success(let found) = result else { return reply(result.map { _ in [:] }) }
             // A scan may find an item twice, and a list may have more than is there.
@@ -48,7 +51,7 @@ extension Store {
             }
         }
         for (index, list) in lists.enumerated() {
-            scan(list, for: report.record.user, from: "0", reply: gathering.part(index))
+            scan(list, for: user, from: "0", reply: gathering.part(index))
         }
     }
 

@@ -67,15 +67,6 @@ extension Store {
         }
     }
 
-    /// Notifies the worker of a session that was replaced.
-    public func announceReplaced(
-        _ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID,
-        reply: @escaping Reply<Void> = { _ in }
-    ) {
-        let notice = WorkerNotice.replaced(user: user, device: device, session: previous.session)
-        announce(notice, to: previous.incarnation) { reply($0.map { _ in }) }
-    }
-
     /// Sends a notice to a worker.
     ///
     /// - Parameter reply: whether any subscriber received it.

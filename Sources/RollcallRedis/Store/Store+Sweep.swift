@@ -28,6 +28,13 @@ extension Store {
         ) { $0.integer.map { $0 == 1 } }
     }
 
+    /// Whether the incarnation's list has an entry.
+    public func isRecorded(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping Reply<Bool>) {
+        commands.send(RedisCommand("SISMEMBER", .string(names.entries(incarnation)), .string(entry.memberText))) {
+            reply($0.orForeign(.integer(0)).map { $0.integer == 1 })
+        }
+    }
+
     /// Removes these items from the incarnation's lists, after their devices and lines were removed.
     public func unrecord(
         _ items: [ListItem], of incarnation: Incarnation, reply: @escaping Reply<Void> = { _ in }

@@ -402,10 +402,28 @@ final class LeaseDriver {
     }
 
     private func sweep(_ items: [ListItem], of dead: Incarnation, until: Timestamp) {
+        guard items.contains(where: \.session.device.isOfServer) else {
+            return sweepRest(items, of: dead, until: until)
+        }
+        store.standing(of: dead) { [self] result in
+            guard (try? result.get())?.isDead == true else { return swept(dead, isDone: false) }
+            driver.shard.after { shard, _ in
+                shard.adopt(items, of: dead) { [self] isDone in
+                    if isDone { sweepRest(items, of: dead, until: until) } else { swept(dead, isDone: false) }
+                }
+            }
+        }
+    }
+
+    private func swept(_ dead: Incarnation, isDone: Bool) {
+        carryOut(coordinator.sweepReplied(dead, isDone: isDone))
+    }
+
+    private func sweepRest(_ items: [ListItem], of dead: Incarnation, until: Timestamp) {
         store.sweep(items, of: dead, until: until) { [self] result in
             let gone = (try? result.get()) ?? nil
             tally.sweptDevices += gone ?? 0
-            carryOut(coordinator.sweepReplied(dead, isDone: gone != nil))
+            swept(dead, isDone: gone != nil)
         }
     }
 }

@@ -21,7 +21,6 @@ package final class Node: Sendable {
     private let state: NIOLockedValueBox<Readiness>
     private let started = NIOLockedValueBox<EventLoopPromise<Void>?>(nil)
     let requests: RequestConnection
-    let serverEntries = NIOLockedValueBox<[EntryName: ServerHere]>([:])
     let serverTypings = NIOLockedValueBox<[ServerTyping.Place: ServerTyping]>([:])
     let logger: Logger
     private let problems: ProblemLog
@@ -187,6 +186,7 @@ package final class Node: Sendable {
     }
 
     private func noticed(_ notice: WorkerNotice) {
+        if case .erased(let user) = notice { endTypings(of: user) }
         for shard in shards.withLockedValue({ $0 }) {
             shard.eventLoop.execute { shard.value.shard.after { $0.noticed(notice, at: $1) } }
         }
@@ -263,19 +263,12 @@ extension Node {
         let spread = spread ?? settings.drain
         try await onEachShard { driver, _ in driver.shard.after { $0.drain(over: spread, to: destinations, at: $1) } }
         let deadline = ContinuousClock.now + spread + .seconds(2)
-        while ContinuousClock.now < deadline, try await !allShards({ $0.isDrained }) {
+        while ContinuousClock.now < deadline, try await fromEachShard({ $0.shard.isDrained }).contains(false) {
             try await Task.sleep(for: .milliseconds(20))
         }
-        // If no device is left that could reconnect, the grace period is not needed.
-        let grace = try await allShards { $0.sessionCount == 0 } ? .zero : settings.shard.grace
-        try await onLease { $0.end(after: grace) }
-    }
-
-    private func allShards(_ condition: @escaping @Sendable (Shard) -> Bool) async throws -> Bool {
-        for shard in shards.withLockedValue({ $0 }) {
-            guard try await shard.eventLoop.submit({ condition(shard.value.shard) }).get() else { return false }
-        }
-        return true
+        var grace = Duration.zero
+        for left in try await fromEachShard({ $0.shard.graceLeft(at: $0.now) }) { grace = max(grace, left) }
+        try await onLease { [grace] in $0.end(after: grace) }
     }
 
     /// - Returns: `nil` if the node never requested a lease.

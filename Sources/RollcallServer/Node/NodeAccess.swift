@@ -192,14 +192,6 @@ extension ShardDriver {
 // Users who type on behalf of an app's server: bots, agents and gateways, without a session. This worker renews them for
 // as long as the server said, unless another worker was told something else since.
 
-/// Why a user does not type, or is not here, on behalf of a server.
-package enum ServerRefusal: Error, Hashable, Sendable {
-    /// The conversation has members, and the user is none.
-    case notAMember
-    /// This worker has as many of them as it can renew.
-    case tooMany
-}
-
 /// What a server has said of a user's typing, until it ends or the server says something else.
 struct ServerTyping: Hashable, Sendable {
     /// The most that one worker renews.
@@ -222,23 +214,17 @@ struct ServerTyping: Hashable, Sendable {
 extension Node {
     /// Shows a user as typing for this long, in place of what a server has said of the user there before.
     ///
-    /// - Throws: ``ServerRefusal``; ``Unavailable``.
+    /// - Throws: ``RollcallCore/BackendRefusal``; ``Unavailable``.
     package func type(
         _ user: UserID, as profile: Profile, in conversation: ConversationID, kind: TypingKind, for duration: Duration
     ) async throws {
         let place = ServerTyping.Place(user: user, conversation: conversation)
         let typing = ServerTyping(
             device: .ofServer(mark: .random(in: 0...(.max))), kind: kind, profile: profile, end: .now + duration)
-        try serverTypings.withLockedValue { typings in
-            guard typings[place] != nil || typings.count < ServerTyping.most else { throw ServerRefusal.tooMany }
-            typings[place] = typing
-        }
-        do {
-            guard try await say(typing, at: place, .begin) != .notAMember else { throw ServerRefusal.notAMember }
-        } catch {
-            forget(typing, at: place)
-            throw error
-        }
+        let isRoom = serverTypings.withLockedValue { $0[place] != nil || $0.count < ServerTyping.most }
+        guard isRoom else { throw BackendRefusal.tooMany }
+        guard try await say(typing, at: place, .begin) != .notAMember else { throw BackendRefusal.notAMember }
+        serverTypings.withLockedValue { $0[place] = typing }
         let pause = settings.store.typingExpiry / 2
         Task { [weak self] in
             repeat {
@@ -264,8 +250,17 @@ extension Node {
     /// - Throws: ``Unavailable``.
     package func stopTyping(_ user: UserID, in conversation: ConversationID) async throws {
         let place = ServerTyping.Place(user: user, conversation: conversation)
-        serverTypings.withLockedValue { $0[place] = nil }
         _ = try await say(ServerTyping(device: .ofServer(mark: 0), kind: .typing, end: .now), at: place, .end)
+        serverTypings.withLockedValue { $0[place] = nil }
+    }
+
+    /// Ends what servers have said of the typing of a user who was erased.
+    func endTypings(of user: UserID) {
+        let places = serverTypings.withLockedValue { $0.keys.filter { $0.user == user } }
+        for place in places {
+            serverTypings.withLockedValue { $0[place] = nil }
+            Task { try await stopTyping(user, in: place.conversation) }
+        }
     }
 
     private func say(

@@ -37,7 +37,7 @@ package protocol OperatorAccess: NodeAccess {
 
     /// Shows a user as typing for this long, in place of what a server has said of the user there before.
     ///
-    /// - Throws: ``ServerRefusal``; ``Unavailable``.
+    /// - Throws: ``RollcallCore/BackendRefusal``; ``Unavailable``.
     func type(
         _ user: UserID, as profile: Profile, in conversation: ConversationID, kind: TypingKind, for duration: Duration
     ) async throws
@@ -51,7 +51,7 @@ package protocol OperatorAccess: NodeAccess {
     /// Shows a user as having a conversation open for this long, on behalf of an app's server, in place of what servers have
     /// said of the user there before. Members decide as for ``type(_:as:in:kind:for:)``.
     ///
-    /// - Throws: ``ServerRefusal``; ``Unavailable``.
+    /// - Throws: ``RollcallCore/BackendRefusal``; ``Unavailable``.
     func enter(
         _ user: UserID, as profile: Profile, in conversation: ConversationID, data: HereData?, for duration: Duration
     ) async throws
@@ -114,7 +114,8 @@ extension Node: OperatorAccess {
 
     package func explanation(of user: UserID) async throws -> Explanation {
         var report = try await report(on: user)
-        report.open = try await ask { [report] store, reply in store.open(by: report, reply: reply) }
+        let lists = try await workers().workers.map(\.incarnation)
+        report.open = try await ask { $0.open(by: user, on: lists, reply: $1) }
         return try await first { [report] in $0.shard.explanation(of: report, at: $0.now) }
     }
 
@@ -152,9 +153,24 @@ extension Node: OperatorAccess {
             _ = try await sendAway(user, device: nil)
             let report = try await report(on: user)
             try await demandThatAllIsKnown()
-            if try await ask({ store, reply in store.erase(report, reply: reply) }) { return true }
+            if try await ask({ store, reply in store.erase(report, reply: reply) }) {
+                try await endWhatServersSay(of: user)
+                return true
+            }
         } while ContinuousClock.now < deadline
         return false
+    }
+
+    /// All workers end what they hold, and this one what is on their lists, also on those of workers that are cut off or dead.
+    private func endWhatServersSay(of user: UserID) async throws {
+        let lists = try await workers().workers.map(\.incarnation)
+        for incarnation in lists {
+            let _: Bool = try await ask { store, reply in store.announce(.erased(user), to: incarnation, reply: reply) }
+        }
+        let open: [DeviceID: [ConversationID]] = try await ask { $0.open(by: user, on: lists, reply: $1) }
+        for (device, conversations) in open where device.isOfServer {
+            for conversation in conversations { try await exit(user, in: conversation) }
+        }
     }
 
     /// After an outage, which a worker that has just started may have missed, sessions may exist that no record names.
@@ -258,7 +274,7 @@ extension Node {
         return try await lease.eventLoop.submit { lease.value.redis }.get()
     }
 
-    private func fromEachShard<Value: Sendable>(
+    func fromEachShard<Value: Sendable>(
         _ read: @escaping @Sendable (ShardDriver) -> Value
     ) async throws -> [Value] {
         var values: [Value] = []

@@ -35,6 +35,10 @@ final class RedisStore: PresenceStore {
         store.record(entry, of: incarnation, until: until) { [self] in answered($0, reply) }
     }
 
+    func isListed(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Bool>) {
+        store.isRecorded(entry, of: incarnation) { [self] in answered($0, reply) }
+    }
+
     func unlist(_ item: ListItem, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
         store.unrecord([item], of: incarnation) { [self] in answered($0, reply) }
     }
@@ -51,8 +55,8 @@ final class RedisStore: PresenceStore {
         store.write(write) { [self] in answered($0, reply) }
     }
 
-    func announceReplaced(_ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID) {
-        store.announceReplaced(previous, user: user, device: device)
+    func announce(_ notice: WorkerNotice, to incarnation: Incarnation) {
+        store.announce(notice, to: incarnation) { _ in }
     }
 
     func signalTyping(_ signal: TypingSignal, isOpen: Bool, reply: @escaping StoreReply<TypingOutcome>) {

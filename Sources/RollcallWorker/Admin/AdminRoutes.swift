@@ -3,6 +3,7 @@
 import Hummingbird
 import NIOCore
 import NIOHTTP1
+import RollcallCore
 import RollcallProtocol
 import RollcallServer
 
@@ -163,7 +164,7 @@ extension AdminRoutes {
     private func shown(_ show: () async throws -> Void) async throws -> Response {
         do {
             try await show()
-        } catch let refusal as ServerRefusal {
+        } catch let refusal as BackendRefusal {
             switch refusal {
             case .notAMember:
                 throw AdminProblem(.notAMember, "the conversation has members, and the user is none of them")
@@ -171,6 +172,7 @@ extension AdminRoutes {
                 throw AdminProblem(
                     .tooMany, "this worker shows as many users for servers as it can; ask another one",
                     headers: [.retryAfter: "1"])
+            case .unavailable: throw Unavailable()
             }
         }
         return Response(status: .noContent)

@@ -460,7 +460,8 @@ extension Stage {
 }
 
 extension [ServerMessage] {
-    fileprivate var here: [String] {
+    /// What it was told of who is here.
+    var here: [String] {
         compactMap { message in
             guard case .here(let here) = message else { return nil }
             return

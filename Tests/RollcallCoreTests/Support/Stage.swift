@@ -324,7 +324,7 @@ final class Stage {
             if read.mostMembers > 0 { redisCost.membersRead += 1 }
         case .write, .writeHere: redisCost.writes += 1
         case .signalTyping(let signal): signals.append(signal)
-        case .list, .unlist, .listEntry, .announceReplaced, .stopTyping, .audit, .lines: break
+        case .list, .unlist, .listEntry, .announce, .isListed, .stopTyping, .audit, .lines: break
         }
     }
 
@@ -420,6 +420,7 @@ extension TwinStore.Asked.Request {
         case .list: "list"
         case .unlist: "unlist"
         case .write: "write"
+        case .writeHere: "here"
         case .signalTyping: "typing"
         case .stopTyping: "stop"
         default: nil

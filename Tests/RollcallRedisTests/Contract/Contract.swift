@@ -157,13 +157,11 @@ extension Contract {
         }
     }
 
-    func announceReplaced(
-        _ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID
-    ) async throws {
-        try await perform("announce \(previous)") {
-            $0.announceReplaced(previous, user: user, device: device, reply: $1)
+    func announce(_ notice: WorkerNotice, to incarnation: Incarnation) async throws {
+        try await perform("announce \(notice)") { store, reply in
+            store.announce(notice, to: incarnation) { reply($0.map { _ in }) }
         } twin: {
-            $0.announceReplaced(previous, user: user, device: device)
+            $0.announce(notice, to: incarnation)
         }
     }
 

@@ -172,6 +172,51 @@ import Testing
         #expect(try await redis.keys()["worker:{w1.aaaa}:here"] == nil)
     }
 
+    @Test(
+        "what apps' servers say has an end, and the last one who was told counts", arguments: Party.allCases)
+    func servers(party: Party) async throws {
+        let redis = try await party.open()
+        func say(
+            _ data: String?, by worker: Incarnation = w1, _ sequence: Int64 = 0, lasts: Duration = .seconds(60),
+            renews: Incarnation? = nil
+        ) async throws -> HereWritten {
+            try await redis.write(
+                HereWrite(
+                    entry: EntryName(ofServersFor: alice, in: lounge),
+                    content: data.map { .init(data: .of($0)) }, incarnation: worker, sequence: sequence, until: .never,
+                    isOwnExit: data == nil, lasts: lasts, renews: renews))
+        }
+        let first = try await say("{}")
+        let number = try #require(first.sequence)
+        #expect(first.outcome == .here && number == first.time.milliseconds && first.former == nil)
+        #expect(try await redis.told().map(\.expiresIn) == [.seconds(60)])
+        #expect(try await redis.here().ends == [alice: first.time.advanced(by: .seconds(60))])
+        _ = try await redis.enters(Session("aa"), 1)
+        #expect(try await redis.told().map(\.expiresIn) == [nil], "a session is here, too")
+        #expect(try await redis.here().ends == [:])
+        _ = try await redis.exits(Session("aa"), 2)
+        _ = try await redis.told()
+        let second = try await say(#"{"a":1}"#, by: w2)
+        let next = try #require(second.sequence)
+        #expect(next > number && second.former == .init(incarnation: w1, sequence: number))
+        // Whoever was told before neither ends nor renews it.
+        let late = try await say(nil, number, lasts: .zero)
+        #expect(late.outcome == .late && late.sequence == next)
+        #expect(try await say("{}", number, renews: w1).outcome == .late)
+        #expect(try await say("{}", by: w3, next, renews: w1).outcome == .late, "another one holds it")
+        _ = try await redis.told()
+        // Another one adopts it, and has it end later.
+        #expect(try await say(#"{"a":1}"#, by: w3, next, lasts: .seconds(90), renews: w2).outcome == .here)
+        #expect(try await redis.told().map(\.expiresIn) == [.seconds(90)])
+        #expect(try await redis.here().entries.map(\.incarnation) == [w3])
+        let end = try await say(nil, by: w1, lasts: .zero)
+        #expect(end.outcome == .gone && end.sequence == nil && end.former?.incarnation == w3)
+        #expect(try await redis.told().map { "\($0.here != nil) \($0.isOwnExit)" } == ["false true"])
+        #expect(try await say(#"{"a":1}"#, by: w3, next, renews: w3).outcome == .late, "it was ended")
+        #expect(try await redis.keys()[hash] == nil)
+        #expect(try await say(#"{"a":1}"#, by: w3, next).outcome == .here, "Redis has lost it")
+    }
+
     @Test("foreign keys and lines hurt nobody", arguments: ["hash", "set", "lines"])
     func foreign(what: String) async throws {
         let store = try await StoreUnderTest()

@@ -187,6 +187,19 @@ private struct RandomCalls {
         let data = pick([nil, nil, "{}", #"{"section":[4,"a/b"]}"#])
         let content = HereWrite.Content(
             isIdle: chance(40), name: pick([nil, "Ada", "\"B/\""]), data: data.map(HereData.of))
+        guard chance(75) else {
+            // What apps' servers say.
+            let content = chance(65) ? content : nil
+            _ = try await redis.write(
+                HereWrite(
+                    entry: EntryName(ofServersFor: pick(users), in: pick(conversations)),
+                    content: content, incarnation: pick(workers),
+                    sequence: pick([0, 0, 3, now.milliseconds, now.milliseconds + 1]),
+                    until: now.advanced(by: .seconds(50)),
+                    isOwnExit: content == nil, lasts: .seconds(pick([0, 3, 300])),
+                    renews: pick([nil, nil, pick(workers)])))
+            return
+        }
         _ = try await redis.write(
             HereWrite(
                 entry: EntryName(session: pick(attempts).name, conversation: pick(conversations)),
@@ -205,8 +218,11 @@ private struct RandomCalls {
         case 3: try await redis.removeMember(pick(users), of: conversation)
         case 4: try await redis.deleteMembers(of: conversation)
         default:
-            try await redis.announceReplaced(
-                .init(incarnation: pick(workers), session: "1-aa"), user: alice, device: phone)
+            try await redis.announce(
+                pick([
+                    .replaced(user: alice, device: phone, session: "1-aa"), .erased(alice),
+                    .hereEnded(EntryName(ofServersFor: alice, in: lounge), upTo: 1),
+                ]), to: pick(workers))
         }
     }
 

@@ -96,12 +96,13 @@ import Testing
                 let strange = user(#"a"b\c-ü😀"#)
                 _ = try await $0.write(Session("aa", user: strange, device: device(#"p"/h"#)).says(.active, 1))
                 try await $0.signal(strange)
-                try await $0.call { store, reply in
-                    store.announceReplaced(
-                        .init(incarnation: w1, session: "17-aa"), user: strange, device: phone, reply: reply)
-                }
-                let _: Bool = try await $0.call { store, reply in
-                    store.announce(.sentAway(user: alice, device: phone, session: "17-aa"), to: w1, reply: reply)
+                let notices: [WorkerNotice] = [
+                    .replaced(user: strange, device: phone, session: "17-aa"),
+                    .sentAway(user: alice, device: phone, session: "17-aa"),
+                    .hereEnded(EntryName(ofServersFor: strange, in: lounge), upTo: 17), .erased(strange),
+                ]
+                for notice in notices {
+                    let _: Bool = try await $0.call { $0.announce(notice, to: w1, reply: $1) }
                 }
                 #expect(try await $0.forget(w1))
             }

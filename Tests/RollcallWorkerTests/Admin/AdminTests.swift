@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import RollcallCore
 import RollcallProtocol
 import TestSupport
 import Testing
@@ -193,9 +194,9 @@ struct AdminTests {
                 node.done == [
                     "ada thinking in c42 for 30.0 seconds", "ada typing in c42 for 10.0 seconds", "ada stops in c42",
                 ])
-            node.change { $0.failure = ServerRefusal.notAMember }
+            node.change { $0.failure = BackendRefusal.notAMember }
             #expect(try await ask("PUT", path).status == 409)
-            node.change { $0.failure = ServerRefusal.tooMany }
+            node.change { $0.failure = BackendRefusal.tooMany }
             let refused = try await ask("PUT", path)
             #expect(refused.status == 429 && refused.problem == "too_many" && refused.headers["retry-after"] == "1")
         }
@@ -225,7 +226,7 @@ struct AdminTests {
                 node.done == [
                     #"ada {"a":1} Ada in c42 for 30.0 seconds"#, "ada in c42 for 10.0 seconds", "ada leaves c42",
                 ])
-            node.change { $0.failure = ServerRefusal.notAMember }
+            node.change { $0.failure = BackendRefusal.notAMember }
             #expect(try await ask("PUT", path).status == 409)
         }
     }

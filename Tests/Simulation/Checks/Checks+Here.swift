@@ -32,7 +32,7 @@ extension Checks {
         }
         let found = Set(
             stored.flatMap { user, here in
-                here.lines.filter {
+                here.lines.filter { !$0.device.isOfServer }.filter {
                     // What a replaced session has entered stays for the grace, for the next one to enter there.
                     let session = SessionName(user: user, device: $0.device, session: $0.session)
                     return !waiting.contains($0.session) && !isReplaced(session, since: world.settings.shard.grace)
@@ -40,9 +40,23 @@ extension Checks {
                     line(user, $0.session, $0.content.isIdle, $0.content.data, $0.incarnation)
                 }
             })
+        for user in world.users {
+            checkSaid(EntryName(ofServersFor: user, in: conversation), stored[user]?.lines ?? [])
+        }
         guard found != expected else { return }
         let (missing, extra) = (expected.subtracting(found).sorted(), found.subtracting(expected).sorted())
         fail("who is here", "in \(conversation) are missing \(missing), and should not be \(extra)")
+    }
+
+    /// Checks that what servers have said is there until its end, and not longer.
+    private func checkSaid(_ name: EntryName, _ lines: [HereLine]) {
+        let (isAllowed, data) = world.bridge.expects(name)
+        let line = lines.first { $0.device.isOfServer }
+        let what = "of \(ListItem.entry(name).text)"
+        if let line, !isAllowed { fail("what servers say", "\(what) \(line.text) is left") }
+        if let data, line?.content.data != data { fail("what servers say", "\(what) is \(line?.text ?? "nothing")") }
+        guard let line, !world.workers.contains(where: { $0.incarnation == line.incarnation }) else { return }
+        fail("what servers say", "\(what) \(line.text) is held by nobody")
     }
 
     private func line(
@@ -90,7 +104,8 @@ extension Checks {
             let names = Set(lines.filter { $0.0 == incarnation }.map(\.1))
             // Their items stay for a lease after that.
             let longest = world.settings.shard.grace + world.settings.lease
-            let extra = entries.subtracting(names).filter { !isReplaced($0.session, since: longest) }
+            let extra = entries.subtracting(names)
+                .filter { !isReplaced($0.session, since: longest) && !world.bridge.mayBeHeld($0) }
                 .map { ListItem.entry($0).text }.sorted()
             if let one = extra.first { fail("nothing left behind", "\(one) stays on the list of \(incarnation)") }
         }

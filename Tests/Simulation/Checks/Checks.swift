@@ -16,8 +16,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
 
 /// Checks a run.
 final class Checks {
-    /// How many devices have said hello.
-    private(set) var hellos = 0
+    /// When a device last said hello.
+    private(set) var lastHello = Instant(nanoseconds: 0)
     private(set) var violation: Violation?
     unowned let world: World
     /// Users who were shown as offline, whom somebody had seen before; by whomever and whenever last.
@@ -95,7 +95,7 @@ final class Checks {
     /// Checks a session after the worker has processed its `hello`. If the token has expired, the session may be
     /// closed.
     func greeted(_ edge: EdgeSession) {
-        hellos += 1
+        lastHello = world.agenda.now
         if !edge.isOpen, edge.closeCode != .tokenExpired {
             fail("Redis may be away", "\(edge.name) was not welcomed at once")
         }

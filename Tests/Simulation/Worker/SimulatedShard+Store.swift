@@ -40,6 +40,10 @@ final class SimulatedShardStore: PresenceStore {
         }
     }
 
+    func isListed(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping StoreReply<Bool>) {
+        ask(commands: 1, reply) { store.isRecorded(entry, of: incarnation, reply: $0) }
+    }
+
     func unlist(_ item: ListItem, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
         ask(commands: 1, reply) { answer in
             if case .session = item, world.settings.planted == .neverUnlists { return answer(.success(())) }
@@ -53,7 +57,11 @@ final class SimulatedShardStore: PresenceStore {
                 let outcome = write.content == nil ? HereWritten.Outcome.gone : .here
                 return answer(.success(HereWritten(outcome: outcome, time: write.until, since: write.since)))
             }
-            store.write(write, reply: answer)
+            store.write(write) { [world] result in
+                let isEnd = write.lasts != nil && write.content == nil && write.sequence > 0
+                guard isEnd, world.settings.planted == .endsOnce, case .failure = result else { return answer(result) }
+                answer(.success(HereWritten(outcome: .gone, time: write.until, since: nil)))
+            }
         }
     }
 
@@ -79,9 +87,9 @@ final class SimulatedShardStore: PresenceStore {
         ask(commands: 1, reply) { store.write(write, reply: $0) }
     }
 
-    func announceReplaced(_ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID) {
+    func announce(_ notice: WorkerNotice, to incarnation: Incarnation) {
         shard?.works(Work(commands: 1))
-        store.announceReplaced(previous, user: user, device: device)
+        store.announce(notice, to: incarnation)
     }
 
     func signalTyping(_ signal: TypingSignal, isOpen: Bool, reply: @escaping StoreReply<TypingOutcome>) {

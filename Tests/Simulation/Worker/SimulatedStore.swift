@@ -37,6 +37,10 @@ struct SimulatedStore {
         commands.send(.list, { $0.record(entry, of: incarnation, until: until) }, reply: reply)
     }
 
+    func isRecorded(_ entry: EntryName, of incarnation: Incarnation, reply: @escaping Reply<Bool>) {
+        commands.send(.audit, { $0.entries[incarnation]?.contains(entry) == true }, reply: reply)
+    }
+
     func unrecord(_ item: ListItem, of incarnation: Incarnation, reply: @escaping Reply<Void>) {
         commands.send(.unlist, { $0.unrecord([item], of: incarnation) }, reply: reply)
     }
@@ -70,8 +74,8 @@ struct SimulatedStore {
         }
     }
 
-    func announceReplaced(_ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID) {
-        commands.send(.announce, { $0.announceReplaced(previous, user: user, device: device) }) { _ in }
+    func announce(_ notice: WorkerNotice, to incarnation: Incarnation) {
+        commands.send(.announce, { $0.announce(notice, to: incarnation) }) { _ in }
     }
 
     func signalTyping(_ signal: TypingSignal, isOpen: Bool, reply: @escaping Reply<TypingOutcome>) {
@@ -115,6 +119,10 @@ struct SimulatedStore {
         }
     }
 
+    func standing(of incarnation: Incarnation, reply: @escaping Reply<WorkerStanding>) {
+        commands.send(.standing, { $0.standing(of: incarnation) }, reply: reply)
+    }
+
     private func lookUp(
         _ incarnations: [Incarnation], reply: @escaping Reply<[Incarnation: WorkerStanding]>
     ) {
@@ -127,7 +135,7 @@ struct SimulatedStore {
 
     /// Looks whether the incarnation is dead, then removes what these items are about, then strikes them off its lists.
     func sweep(_ items: [ListItem], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>) {
-        commands.send(.standing, { $0.standing(of: dead) }) { result in
+        standing(of: dead) { result in
             guard case .success(let standing) = result else { return reply(.failure(RedisFailure())) }
             guard standing.isDead else { return reply(.success(true)) }
             sweep(items, of: dead, lastBeat: standing.beat, until: until, reply: reply)

@@ -195,12 +195,38 @@ final class SimulatedWorker {
         }
     }
 
+    /// Has the first shard do what an app's server asks for.
+    func backend(
+        _ ask: @escaping (Shard, Instant, @escaping BackendReply) -> Void, reply: @escaping BackendReply
+    ) {
+        carry { self.first.after { ask($0, $1, reply) } }
+    }
+
     private func sweep(_ items: [ListItem], of dead: Incarnation, until: Timestamp) {
+        let hasServers = items.contains(where: \.session.device.isOfServer)
+        guard hasServers, world.settings.planted != .adoptsNothing else {
+            return sweepRest(items, of: dead, until: until)
+        }
+        store.standing(of: dead) { [self] result in
+            guard (try? result.get())?.isDead == true else { return swept(dead, isDone: false) }
+            first.after { shard, _ in
+                shard.adopt(items, of: dead) { [self] isDone in
+                    if isDone { sweepRest(items, of: dead, until: until) } else { swept(dead, isDone: false) }
+                }
+            }
+        }
+    }
+
+    private func swept(_ dead: Incarnation, isDone: Bool) {
+        carryOut(coordinator.sweepReplied(dead, isDone: isDone))
+    }
+
+    private func sweepRest(_ items: [ListItem], of dead: Incarnation, until: Timestamp) {
         world.truth.sweepBegins(
             items.compactMap { item in if case .session(let session) = item { session } else { nil } })
         world.trace.note(name, "sweeps \(items.map(\.text).joined(separator: ", ")) of \(dead)")
         store.sweep(items, of: dead, until: until) { [self] result in
-            carryOut(coordinator.sweepReplied(dead, isDone: (try? result.get()) == true))
+            swept(dead, isDone: (try? result.get()) == true)
         }
     }
 
@@ -241,12 +267,10 @@ final class SimulatedWorker {
         process.after(.milliseconds(20)) { [self] in awaitDrained(until: deadline) }
     }
 
-    /// Nobody is left to come back if there are no sessions.
     private func endLease() {
         isEnded = true
-        guard let last = coordinator.ending(after: sessionCount == 0 ? .zero : world.settings.shard.grace) else {
-            return exit()
-        }
+        let grace = shards.map { $0.shard.graceLeft(at: process.now) }.max() ?? .zero
+        guard let last = coordinator.ending(after: grace) else { return exit() }
         store.heartbeat(last) { [self] _ in exit() }
     }
 
