@@ -326,6 +326,7 @@ extension AdminUser {
         ]
         if let revoked { facts.append(["tokens", "revoked \(time.since(revoked).spoken) ago"]) }
         facts += devices.flatMap { device in device.open.map { ["open", "\($0) on \(device.device)"] } }
+        facts += shown.map { ["open", "\($0), says a server"] }
         let devices = Columns.lines(devices.map { $0.cells(at: time) }).map { "  " + $0 }
         return [Shown.text("\(presence.user) is \(rule.text)"), ""] + devices + (devices.isEmpty ? [] : [""])
             + Columns.lines(facts).map { "  " + $0 }

@@ -77,4 +77,40 @@ struct HereTests {
         #expect(try await there.ask("DELETE", path).status == 204)
         try await eventually("ada has gone") { try await bob.here(in: doc)?.count == 0 }
     }
+
+    /// Regression: it ended with the worker that was told; a refused end was never repeated; and erasing the user left it.
+    @Test("what a server says outlives its worker, ends although Redis refused that, and ends with an erased user")
+    func serverOwner() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let (here, there) = (deployment.workers[0], deployment.workers[1])
+        let bob = try await there.device("bob", "laptop")
+        #expect(try await bob.ask(.join(doc, presence: false, here: true)) == nil)
+        func users() async throws -> [String]? { try await bob.here(in: doc)?.users.map(\.user.text) }
+        for (user, duration) in [("ada", "300s"), ("bot", "4s")] {
+            let body = #"{"for":"\#(duration)","data":{"a":1}}"#
+            #expect(try await here.ask("PUT", "/v1/conversations/doc/here/\(user)", body).status == 204)
+        }
+        try await eventually("both are here") { try await users() == ["ada", "bot"] }
+        here.crash()
+        try await eventually("the other worker has them", within: .seconds(20)) {
+            let lines = try await deployment.redis.cli("HVALS", "here:{doc}")
+            return !lines.isEmpty && lines.split(separator: "\n").allSatisfy { $0.contains("\tw2.") || $0.isEmpty }
+        }
+        try await eventually("one has ended") { try await users() == ["ada"] }
+        #expect(
+            try await there.ask("PUT", "/v1/conversations/doc/here/bot", #"{"for":"2s"}"#).status == 204)
+        try await deployment.redis.cli("CONFIG", "SET", "min-replicas-to-write", "1")
+        try await Task.sleep(for: .seconds(3))
+        #expect(try await deployment.redis.cli("HKEYS", "here:{doc}").contains("bot"), "Redis refuses its end")
+        try await deployment.redis.cli("CONFIG", "SET", "min-replicas-to-write", "0")
+        try await eventually("it ends late") {
+            try await !deployment.redis.cli("HKEYS", "here:{doc}").contains("bot") && users() == ["ada"]
+        }
+        let explained = String(decoding: try await there.ask("GET", "/v1/users/ada").body, as: UTF8.self)
+        #expect(explained.contains(#""shown_by_servers":["doc"]"#), "\(explained)")
+        try await eventually("all is settled, and ada is erased", within: .seconds(20)) {
+            try await there.ask("DELETE", "/v1/users/ada").status == 204
+        }
+        try await eventually("nobody is left") { try await users() == [] }
+    }
 }

@@ -80,8 +80,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
 
     /// What apps' servers say ends with the worker that was told.
     case adoptsNothing = "adopts-nothing"
-    /// The end of what apps' servers have said is not repeated.
-    case endsOnce = "ends-once"
     /// What another worker was told to end is written again after a reconnect.
     case renewsWhatEnded = "renews-what-ended"
 
@@ -108,9 +106,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .ordersByClock: 64
         case .neverResets: 111
         case .futureTypingCounts: 117
-        case .endsOnce: 145
         case .settlesAnew: 146
-        case .sweepsSilently: 411
+        case .sweepsSilently: 159
         case .exitsOnce: 516
         }
     }
@@ -210,6 +207,8 @@ struct SimulationSettings {
         small(\.bounds.waitingMessages, 1...3)
         small(\.bounds.showBatch, 1...2)
         small(\.bounds.tellBatch, 1...2)
+        shard.bounds.showBytes = min(shard.bounds.showBytes, 200 * shard.bounds.showBatch)
+        shard.bounds.tickBytes = min(shard.bounds.tickBytes, 100 * shard.bounds.tellBatch)
         small(\.bounds.readBatch, 1...2)
         small(\.bounds.auditBatch, 1...1)
         small(\.typing.names, 1...2)

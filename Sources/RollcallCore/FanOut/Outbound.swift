@@ -15,6 +15,8 @@ final class Outbound {
     private var due: Set<Session> = []
     /// The number of sessions with updates that wait: those that are behind, or are being sent a snapshot.
     private(set) var backlogCount = 0
+    /// About how many bytes one reader of all rooms was sent in this tick.
+    private var tickBytes = 0
 
     init(_ loop: Loop) {
         self.loop = loop
@@ -66,6 +68,7 @@ final class Outbound {
         _ message: ServerMessage, of subject: PendingUpdates.Subject, seen: Presence.Look? = nil,
         to receivers: [Session]
     ) {
+        tickBytes += message.size
         guard backlogCount > 0 else { return deliver(message, to: receivers) }
         var (ready, skipped): ([Session], [Session]) = ([], [])
         for session in receivers {
@@ -78,6 +81,9 @@ final class Outbound {
         }
         if !ready.isEmpty || !skipped.isEmpty { deliver(message, to: ready, sparing: skipped) }
     }
+
+    /// Whether further large messages wait for the next tick, so that connections are flushed in between.
+    var isTickFull: Bool { tickBytes >= loop.settings.bounds.tickBytes }
 
     // MARK: Later
 
@@ -183,18 +189,17 @@ final class Outbound {
     /// Sends a piece of the queued state to each session that may be sent more. After a full one, nothing more is sent before
     /// it was flushed. A session that is behind gets none.
     func sendPendingUpdates() {
+        tickBytes = 0
         guard !due.isEmpty else { return }
         let sessions = due.sorted { $0.number < $1.number }
         due = []
-        let limit = loop.settings.bounds.showBatch
+        let bounds = loop.settings.bounds
         for session in sessions {
             // The session may have ended since it was due.
             guard let pending = session.pending else { continue }
-            let updates =
+            let (updates, isFull) =
                 pending.isBlocked
-                ? []
-                : pending.take(limit, isKnown: isKnown)
-            let isFull = updates.count == limit
+                ? ([], false) : pending.take(bounds.showBatch, bytes: bounds.showBytes, size: size(of:))
             if isFull { pending.isBlocked = true }
             let acks = pending.takeDueAcks()
             if pending.isEmpty { forget(session) }
@@ -204,11 +209,13 @@ final class Outbound {
         }
     }
 
-    private func isKnown(_ subject: PendingUpdates.Subject) -> Bool {
+    /// Returns about how many bytes the state has, as far as that varies much; `nil` if it is not known.
+    private func size(of subject: PendingUpdates.Subject) -> Int? {
         switch subject {
-        case .user(let watch): watch.shownLook != nil
-        case .here(let room): room.here?.shown != nil
-        case .room, .members: true
+        case .user(let watch): watch.shownLook == nil ? nil : 0
+        case .here(let room): room.here?.shown.map { ServerMessage.here($0).size }
+        case .members(let room): room.membersShown.map { ServerMessage.members($0).size } ?? 0
+        case .room: 0
         }
     }
 
@@ -241,6 +248,27 @@ final class Outbound {
         guard presence.look == seen else { return true }
         loop.tally.conflated += 1
         return false
+    }
+}
+
+extension ServerMessage {
+    /// About how many bytes its text has, if it lists as many users as a room has; 0 for any other.
+    var size: Int {
+        switch self {
+        case .here(let here): here.size
+        case .members(let members):
+            members.users.reduce(0) { $0 + 30 + $1.user.text.utf8.count + ($1.name?.utf8.count ?? 0) }
+        default: 0
+        }
+    }
+}
+
+extension ServerMessage.Here {
+    /// About how many bytes its text has.
+    var size: Int {
+        users.reduce(64) { size, user in
+            size + 48 + user.user.text.utf8.count + (user.name?.utf8.count ?? 0) + (user.data?.text.utf8.count ?? 0)
+        }
     }
 }
 

@@ -71,23 +71,26 @@ final class PendingUpdates {
 
     /// Removes and returns the next subjects to send.
     ///
-    /// - Parameter isKnown: returns false for subjects whose state is not known yet; they stay and keep their turn.
-    func take(_ limit: Int, isKnown: (Subject) -> Bool) -> [Update] {
+    /// - Parameter size: returns about how many bytes a subject's state has; `nil` for one that is not known yet, which stays and
+    ///   keeps its turn.
+    /// - Returns: `isFull` if there may be more.
+    func take(_ limit: Int, bytes most: Int, size: (Subject) -> Int?) -> (updates: [Update], isFull: Bool) {
         var taken: [Update] = []
         var unknown: [(turn: Int, subject: Subject)] = []
-        var looked = 0
-        while looked < queue.count, taken.count < limit {
+        var (looked, bytes) = (0, 0)
+        while looked < queue.count, taken.count < limit, bytes < most {
             let entry = queue[looked]
             looked += 1
             guard isCurrent(entry) else { continue }
-            if isKnown(entry.subject) {
+            if let size = size(entry.subject) {
+                bytes += size
                 taken.append(Update(subject: entry.subject, seen: positions.removeValue(forKey: entry.subject)?.seen))
             } else {
                 unknown.append(entry)
             }
         }
         queue.replaceSubrange(..<looked, with: unknown)
-        return taken
+        return (taken, taken.count == limit || bytes >= most)
     }
 
     /// Registers an acknowledgement that is sent after everything queued so far.

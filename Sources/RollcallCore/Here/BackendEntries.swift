@@ -28,6 +28,7 @@ final class BackendEntries {
     /// Those that may have been swept while this worker was away.
     private var leases: Set<Incarnation> = []
     private var isAllLost = false
+    private var nextAudit = Instant(nanoseconds: 0)
     /// How far Redis's clock was ahead of this worker's, in milliseconds.
     private var ahead: Int64?
 
@@ -187,11 +188,31 @@ final class BackendEntries {
         ahead = loop.redis.time(at: now).milliseconds.saturatingDifference(now.nanoseconds / 1_000_000)
         let isClockSet = former != nil && ahead != nil && abs(ahead!.saturatingDifference(former!)) > 1000
         if isClockSet { for entry in entries.all { entry.held?.isStored = false } }
+        auditList(at: now)
         let all = isClockSet || resumesWrites ? entries.all : blocked.sorted { $0.number < $1.number }
         blocked = []
         for entry in all {
             entry.isBlocked = false
             advance(entry, at: now)
+        }
+    }
+
+    /// Once in a round of the audit: if one of them is not on the list, the list was deleted.
+    private func auditList(at now: Instant) {
+        guard now >= nextAudit, let own = loop.redis.incarnation else { return }
+        nextAudit = now + loop.settings.bounds.auditCycle
+        guard let one = entries.all.first(where: { $0.held?.isStored == true }) else { return }
+        loop.store.isListed(one.name, of: own) { [self] reply in
+            loop.after { now in
+                guard (try? reply.get()) == false, one.held?.isStored == true, loop.redis.incarnation == own else {
+                    return
+                }
+                for entry in entries.all {
+                    entry.isListed = false
+                    entry.held?.isStored = false
+                    advance(entry, at: now)
+                }
+            }
         }
     }
 

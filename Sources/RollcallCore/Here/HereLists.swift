@@ -60,7 +60,8 @@ final class HereLists {
         for room in rooms.all { read(room, at: now) }
     }
 
-    /// Reads again where a read failed.
+    /// Reads again where a read failed, and where it left somebody out: a worker that was only cut off writes its entries again,
+    /// which changes nothing that is published.
     func retryReads(at now: Instant) {
         for room in rooms.all where room.here?.lacksRead == true { read(room, at: now) }
     }
@@ -126,14 +127,20 @@ final class HereLists {
         if now < first { remindOfEnds(room) } else { read(room, at: now) }
     }
 
-    /// Returns who is here of those that were read. What dead incarnations held is swept, which sweepers may have missed, and what
-    /// apps' servers have said and has ended. While an outage settles, what has ended may still be written again: Redis's clock
-    /// may have been set.
+    /// Returns who is here of those that were read: without what dead incarnations held, and what apps' servers have said and has
+    /// ended. Both are removed, in case nobody else does. While an outage settles, what has ended may still be written again:
+    /// Redis's clock may have been set.
     func judged(_ read: HereSnapshot, at time: Timestamp, now: Instant) -> HereSnapshot {
         sweepDead(read, at: now)
-        guard !loop.redis.judgement.isSettling else { return read }
+        let judgement = loop.redis.judgement
+        guard !judgement.isSettling else { return read }
+        let latest = time.advanced(by: .zero - Self.ending)
+        let ended = read.entries { $0.ends.map { $0 <= latest } ?? false }
+        backendEntries.adopt(
+            ended.compactMap { if case .entry(let name) = $0.item { name } else { nil } }, of: nil)
         var read = read
-        backendEntries.adopt(read.endAll(by: time.advanced(by: .zero - Self.ending)), of: nil)
+        // What dead workers held for apps' servers is adopted.
+        read.leaveOut { line in line.ends.map { $0 <= latest } ?? judgement.isDead(line.incarnation) }
         return read
     }
 
@@ -142,7 +149,7 @@ final class HereLists {
 
     private func sweepDead(_ read: HereSnapshot, at now: Instant) {
         let known = loop.redis.known(at: now)
-        let strange = read.entries.filter { $0.incarnation != known.own && !known.living.contains($0.incarnation) }
+        let strange = read.entries().filter { $0.incarnation != known.own && !known.living.contains($0.incarnation) }
         if !strange.isEmpty { loop.host.sweep(strange) }
     }
 
@@ -154,6 +161,10 @@ final class HereLists {
     func sendChanges(at now: Instant) {
         for room in changes.take(loop.settings.bounds.tellBatch) where !room.isOver {
             guard let here = room.here, let told = here.shown else { continue }
+            guard !outbound.isTickFull else {
+                changes.insert(room)
+                continue
+            }
             let moment = here.mayTell(every: loop.settings.presenceCoalesce)
             guard now >= moment else {
                 loop.remind(.here(room), at: moment)
@@ -186,13 +197,18 @@ struct ShownHere {
     /// The number of sessions of each of them, where that is certain.
     private var sessions: [UserID: Int] = [:]
     private var count = 0
-    /// The last of those who are known, if there are more.
+    /// Whether there are more than those who are known; and the last of these.
+    private var isPartial = false
     private var last: HereUser?
+    /// Users who are stored but do not count, since only dead workers hold them.
+    private var leftOut: Set<UserID> = []
     /// The time of the last read.
     private var readAt: Timestamp?
     private var isReading = false
     private(set) var isToBeReadAgain = false
     private var hasFailed = false
+    /// Whether the last read left lines out.
+    private var lacksLines = false
     /// When users end who are here only as apps' servers have said, if nobody ends it before.
     private var ends: [UserID: Instant] = [:]
     /// What came during a read, which may be older. In order: the count of the last one counts.
@@ -201,13 +217,15 @@ struct ShownHere {
     /// What was last sent; `nil` before the first read.
     private(set) var shown: ServerMessage.Here?
     private var lastTold: Instant?
+    /// About how many bytes that was.
+    private var size = 0
     private var pace = ChangePace()
 
     init(names: Int) { self.names = names }
 
     // MARK: Reads and changes
 
-    var lacksRead: Bool { hasFailed && !isReading }
+    var lacksRead: Bool { (hasFailed || lacksLines) && !isReading }
 
     /// Begins a read, unless the channel is not confirmed; its confirmation asks again.
     ///
@@ -216,7 +234,7 @@ struct ShownHere {
         guard isConfirmed else { return false }
         isToBeReadAgain = isReading
         guard !isReading else { return false }
-        (isReading, hasFailed) = (true, false)
+        (isReading, hasFailed, lacksLines) = (true, false, false)
         return true
     }
 
@@ -228,12 +246,15 @@ struct ShownHere {
     mutating func read(_ snapshot: HereSnapshot, at time: Timestamp, isSettling: Bool, now: Instant) {
         let (before, isFirst) = ((users: users, count: count, sessions: sessions), readAt == nil)
         (isReading, readAt) = (false, time)
-        users = Dictionary(snapshot.users.map { ($0.user, $0) }) { first, _ in first }
-        sessions = snapshot.entries.reduce(into: [:]) { $0[$1.item.session.user, default: 0] += 1 }
-        count = snapshot.count
+        let found = snapshot.users
+        lacksLines = snapshot.lacksLines
+        users = Dictionary(found.map { ($0.user, $0) }) { first, _ in first }
+        (sessions, count, leftOut) = (snapshot.sessions, snapshot.count, snapshot.leftOut)
         // While an outage settles, they may be another clock's; once it has, everything is read again.
         ends = isSettling ? [:] : snapshot.ends.mapValues { Self.end(after: $0.since(time), now) }
-        last = snapshot.users.count < min(2 * names, count) || users.count == count ? nil : snapshot.users.last
+        let (read, stored) = (found.count + leftOut.count, count + leftOut.count)
+        isPartial = read >= min(2 * names, stored) && read != stored
+        last = isPartial ? found.last : nil
         if isSettling {
             for (user, former) in before.users { users[user] = users[user].map { $0.atLeast(former) } ?? former }
             // Before this room was followed there may have been more.
@@ -260,12 +281,13 @@ struct ShownHere {
         let (user, former) = (change.user, users[change.user])
         var left = change.sessions
         if isSettling {
-            let known = sessions[user] ?? (former == nil && last == nil ? 0 : .max)
+            let known = sessions[user] ?? (former == nil && !isPartial ? 0 : .max)
             left = max(left, change.isOwnExit ? max(1, known) - 1 : known)
         }
         let isGone = change.here == nil && (!isSettling || left == 0)
         let others = isGone && former != nil ? max(1, count) - 1 : count
-        count = isSettling ? max(others, change.count) : change.count
+        leftOut.remove(user)
+        count = isSettling ? max(others, change.count) : max(0, change.count - leftOut.count)
         if isGone {
             users[user] = nil
         } else if let here = change.here {
@@ -287,12 +309,13 @@ struct ShownHere {
     var firstEnd: Instant? { ends.values.min() }
 
     /// Whether those who are known are too few to show.
-    var hasTooFew: Bool { last != nil && users.count < min(names, count) }
+    var hasTooFew: Bool { isPartial && users.count < min(names, count) }
 
     private mutating func forgetMost() {
         guard users.count > 4 * names else { return }
         let first = inOrder.prefix(2 * names)
         users = Dictionary(uniqueKeysWithValues: first.map { ($0.user, $0) })
+        isPartial = true
         sessions = sessions.filter { users[$0.key] != nil }
         ends = ends.filter { users[$0.key] != nil }
         last = first.last
@@ -309,17 +332,33 @@ struct ShownHere {
         return ServerMessage.Here(conversation: conversation, users: named, count: max(count, named.count))
     }
 
-    /// When a change may be sent: the first four after a quiet time at once, later ones at most once per interval, and those of
-    /// large rooms more rarely.
+    /// When a change may be sent: the first four after a quiet time at once, unless that is much, and later ones at the pace.
     func mayTell(every interval: Duration) -> Instant {
-        let most = max(count, shown?.count ?? 0)
-        guard most > names, let lastTold else { return pace.next(every: interval) }
-        return lastTold + (most > 1000 ? .seconds(5) : .seconds(2))
+        guard let lastTold, isCrowd || size * followers.elements.count > Self.atOnce else {
+            return pace.next(every: self.interval(interval))
+        }
+        return lastTold + self.interval(interval)
     }
 
     mutating func told(_ message: ServerMessage.Here, every interval: Duration = .zero, at now: Instant) {
-        (shown, lastTold) = (message, now)
-        pace.passed(at: now, every: interval)
+        (shown, lastTold, size) = (message, now, message.size)
+        pace.passed(at: now, every: interval == .zero ? .zero : self.interval(interval))
+    }
+
+    /// The most bytes that go to all followers without a pause.
+    private static let atOnce = 1 << 20
+    /// The slowest pace.
+    private static let slowest = Duration.seconds(5)
+
+    private var isCrowd: Bool { max(count, shown?.count ?? 0) > names }
+
+    /// The time between two messages: longer in large rooms, and where each reader, or all together, would get too many bytes a
+    /// second.
+    private func interval(_ least: Duration) -> Duration {
+        let crowd = isCrowd ? (max(count, shown?.count ?? 0) > 1000 ? Self.slowest : .seconds(2)) : least
+        let each = Duration.seconds(1) * size / 16_384
+        let all = Duration.seconds(1) * (size * followers.elements.count) / 2_000_000
+        return max(crowd, min(Self.slowest, max(each, all)))
     }
 }
 

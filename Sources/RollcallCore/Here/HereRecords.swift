@@ -180,13 +180,28 @@ final class HereRecords {
                 guard let found = try? reply.get(), loop.redis.incarnation == incarnation else { return }
                 for (entry, line) in zip(settled, found)
                 where entry.isSettled && (line?.sequence != entry.sequence || line?.incarnation != incarnation) {
-                    decisions += 1
-                    entry.asserted(sequence: decisions)
-                    loop.tally.auditMended += 1
-                    advance(entry, at: now)
+                    mend(entry, at: now)
                 }
             }
         }
+    }
+
+    /// Once a round of the audit: if one of the entries is not on the list, the list was deleted.
+    func auditList(of incarnation: Incarnation) {
+        guard let one = entries.all.first(where: \.isSettled) else { return }
+        loop.store.isListed(one.name, of: incarnation) { [self] reply in
+            loop.after { now in
+                guard (try? reply.get()) == false, one.isSettled, loop.redis.incarnation == incarnation else { return }
+                for entry in entries.all where entry.isSettled { mend(entry, at: now) }
+            }
+        }
+    }
+
+    private func mend(_ entry: Entry, at now: Instant) {
+        decisions += 1
+        entry.asserted(sequence: decisions)
+        loop.tally.auditMended += 1
+        advance(entry, at: now)
     }
 
     // MARK: Steps

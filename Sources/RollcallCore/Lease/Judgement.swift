@@ -65,6 +65,11 @@ public struct Judgement: Hashable, Sendable {
         isSettling || own == nil ? [:] : standings
     }
 
+    /// Whether the last heartbeat found that this incarnation's lease had expired.
+    func isDead(_ incarnation: Incarnation) -> Bool {
+        !isSettling && own != nil && ends[incarnation] != nil && !living.contains(incarnation)
+    }
+
     /// Whether a published presence may count devices of dead workers: it does until they are swept.
     ///
     /// - Parameter isMasked: whether the user's record had such devices when it was last read.

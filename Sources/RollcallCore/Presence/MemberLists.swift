@@ -45,6 +45,10 @@ final class MemberLists {
     /// Sends the member changes of each room: at once or, in a large room, once the last message is old enough.
     func sendChanges(at now: Instant) {
         for room in changes.take(loop.settings.bounds.tellBatch) where !room.isOver && !room.members.followers.isEmpty {
+            guard !outbound.isTickFull else {
+                changes.insert(room)
+                continue
+            }
             let moment = room.members.mayTell(at: now, settings: loop.settings.typing)
             if moment > now {
                 loop.remind(.members(room), at: moment)

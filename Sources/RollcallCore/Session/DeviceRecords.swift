@@ -357,7 +357,10 @@ final class DeviceRecords {
         loop.tally.auditRead += due
         for _ in 0..<due {
             guard let (session, isNewRound) = audit.next(of: table) else { break }
-            if isNewRound { loop.tally.auditRounds += 1 }
+            if isNewRound {
+                loop.tally.auditRounds += 1
+                hereRecords.auditList(of: incarnation)
+            }
             guard let recorder = session.recorder, recorder.isSettled(under: incarnation) else { continue }
             batch.append(AuditedSession(session: session, name: recorder.name, sequence: recorder.sequence))
         }

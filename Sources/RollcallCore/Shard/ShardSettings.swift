@@ -47,6 +47,10 @@ public struct ShardSettings: Hashable, Sendable {
         package var tellBatch = 100
         /// The most users and conversations whose state is sent to a session in one piece.
         package var showBatch = 100
+        /// After about how many bytes of state such a piece ends, and after how many of changes a tick does. A reader of 1 MB/s
+        /// takes either in a fraction of a second.
+        package var showBytes = 65_536
+        package var tickBytes = 262_144
         /// The most acknowledgements of one session that wait, in addition to one for each user that it may watch and
         /// each conversation that it may join.
         package var waitingMessages = 100

@@ -216,47 +216,58 @@ extension HereUser {
 
 /// Who is here, as a read found it.
 public struct HereSnapshot: Hashable, Sendable {
-    /// The first of them, the longest here first, then by bytes.
-    public var users: [HereUser]
+    /// A user with their lines, the one that sent data last at the end.
+    struct Row: Hashable, Sendable {
+        let user: UserID
+        let since: Timestamp
+        var lines: [HereLine]
+    }
+
+    private let conversation: ConversationID
+    private var rows: [Row]
     /// How many there are.
-    public var count: Int
-    /// The entries of ``users``, and which incarnations hold them.
-    public var entries: [HeldItem]
-    /// When users are here no longer who are here only as apps' servers have said.
-    public var ends: [UserID: Timestamp] = [:]
-
-    public init(users: [HereUser], count: Int, entries: [HeldItem] = []) {
-        (self.users, self.count, self.entries) = (users, count, entries)
-    }
-
-    /// Leaves out who is here no longer, since nobody has ended what apps' servers have said.
-    ///
-    /// - Returns: their entries.
-    package mutating func endAll(by time: Timestamp) -> [EntryName] {
-        let ended = Set(ends.filter { $0.value <= time }.keys)
-        guard !ended.isEmpty else { return [] }
-        users.removeAll { ended.contains($0.user) }
-        ends = ends.filter { !ended.contains($0.key) }
-        count -= ended.count
-        let all = entries
-        entries.removeAll { ended.contains($0.item.session.user) }
-        return all.compactMap { held in
-            guard case .entry(let entry) = held.item, ended.contains(entry.session.user) else { return nil }
-            return entry
-        }
-    }
+    public private(set) var count: Int
+    /// Whether lines were left out, and the users who are stored and do not count, since all of theirs were.
+    package private(set) var lacksLines = false
+    package private(set) var leftOut: Set<UserID> = []
 
     package init(
         _ users: some Sequence<(user: UserID, since: Timestamp, lines: [HereLine])>, count: Int,
         in conversation: ConversationID
     ) {
-        self.init(users: users.compactMap { HereUser($0, $2, since: $1) }, count: count)
-        for (user, _, lines) in users {
-            ends[user] = HereLine.lastEnd(lines)
-            entries += lines.map {
-                let session = SessionName(user: user, device: $0.device, session: $0.session)
+        (self.conversation, self.count) = (conversation, count)
+        rows = users.map { Row(user: $0, since: $1, lines: $2) }
+    }
+
+    /// The first of them, the longest here first, then by bytes.
+    public var users: [HereUser] { rows.compactMap { HereUser($0.user, $0.lines, since: $0.since) } }
+
+    /// The number of lines of each of ``users``.
+    package var sessions: [UserID: Int] { Dictionary(rows.map { ($0.user, $0.lines.count) }) { first, _ in first } }
+
+    /// When users are here no longer who are here only as apps' servers have said.
+    package var ends: [UserID: Timestamp] {
+        rows.reduce(into: [:]) { $0[$1.user] = HereLine.lastEnd($1.lines) }
+    }
+
+    /// Returns the entries of these lines, and which incarnations hold them.
+    package func entries(where isAsked: (HereLine) -> Bool = { _ in true }) -> [HeldItem] {
+        rows.flatMap { row in
+            row.lines.filter(isAsked).map {
+                let session = SessionName(user: row.user, device: $0.device, session: $0.session)
                 return HeldItem(.entry(EntryName(session: session, conversation: conversation)), of: $0.incarnation)
             }
         }
+    }
+
+    /// Leaves out lines, and the users who have no other.
+    package mutating func leaveOut(_ isOut: (HereLine) -> Bool) {
+        for index in rows.indices where rows[index].lines.contains(where: isOut) {
+            lacksLines = true
+            rows[index].lines.removeAll(where: isOut)
+            if rows[index].lines.isEmpty { leftOut.insert(rows[index].user) }
+        }
+        rows.removeAll { leftOut.contains($0.user) }
+        count -= leftOut.count
     }
 }

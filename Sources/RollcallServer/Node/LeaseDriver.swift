@@ -408,7 +408,8 @@ final class LeaseDriver {
         store.standing(of: dead) { [self] result in
             guard (try? result.get())?.isDead == true else { return swept(dead, isDone: false) }
             driver.shard.after { shard, _ in
-                shard.adopt(items, of: dead) { [self] isDone in
+                shard.adopt(items, of: dead) { [weak self] isDone in
+                    guard let self else { return }
                     if isDone { sweepRest(items, of: dead, until: until) } else { swept(dead, isDone: false) }
                 }
             }

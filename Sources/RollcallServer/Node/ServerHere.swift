@@ -14,7 +14,7 @@ extension Node {
                 conversation, users: [], withTyping: false, mostMembers: 0, mostHere: Self.mostHere, reply: reply)
         }
         let here = try await first { driver in
-            var here = snapshot.here ?? HereSnapshot(users: [], count: 0)
+            var here = snapshot.here ?? HereSnapshot([], count: 0, in: conversation)
             driver.shard.after { here = $0.judged(here, at: snapshot.time, now: $1) }
             return here
         }

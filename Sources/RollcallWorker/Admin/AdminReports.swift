@@ -105,9 +105,12 @@ package struct AdminUser: Codable, Sendable {
     /// When the user's tokens were last revoked.
     package var revoked: Timestamp?
     package var devices: [Device]
+    /// The conversations in which servers say that the user is here.
+    package var shown: [ConversationID]
 
-    enum CodingKeys: CodingKey {
+    enum CodingKeys: String, CodingKey {
         case time, rule, stored, revoked, devices
+        case shown = "shown_by_servers"
     }
 
     init(_ explanation: Explanation) {
@@ -117,6 +120,7 @@ package struct AdminUser: Codable, Sendable {
         stored = explanation.report.storedStatus
         revoked = explanation.report.revoked
         devices = explanation.devices.map { Device($0, of: explanation) }
+        shown = explanation.report.open.filter(\.key.isOfServer).values.joined().sorted()
     }
 
     package init(from decoder: any Decoder) throws {
@@ -127,6 +131,7 @@ package struct AdminUser: Codable, Sendable {
         stored = try fields.decodeIfPresent(ByteString.self, forKey: .stored)
         revoked = try fields.decodeIfPresent(Timestamp.self, forKey: .revoked)
         devices = try fields.decode([Device].self, forKey: .devices)
+        shown = try fields.decode([ConversationID].self, forKey: .shown)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -137,6 +142,7 @@ package struct AdminUser: Codable, Sendable {
         try fields.encodeIfPresent(stored, forKey: .stored)
         try fields.encodeIfPresent(revoked, forKey: .revoked)
         try fields.encode(devices, forKey: .devices)
+        try fields.encode(shown, forKey: .shown)
     }
 }
 

@@ -398,6 +398,158 @@ import Testing
         #expect(stage.swept == [HeldItem(.entry(entry), of: w2)])
     }
 
+    /// Regression: after the last worker had been killed, whoever came to the next one was shown its ghosts.
+    @Test("what a worker held that is dead is not shown to whoever comes, and does not count")
+    func ghosts() {
+        let stage = Stage()
+        stage.others[w2] = stage.redis.time.advanced(by: .seconds(-1))
+        let name = session("carol")
+        func carols(_ sequence: Int64, _ isHere: Bool, by worker: Incarnation) {
+            _ = stage.redis.write(
+                HereWrite(
+                    entry: EntryName(session: name, conversation: "doc"), content: isHere ? .init() : nil,
+                    incarnation: worker, sequence: sequence, until: never))
+            stage.settle()
+        }
+        carols(1, true, by: w2)
+        stage.heartbeat()
+        let bob = joined(stage, "bob")
+        #expect(stage.heard(by: bob).here == ["0:"])
+        enters(stage, bob)
+        #expect(stage.heard(by: bob).here == ["1: bob"], "Redis counts two")
+        // The worker was only cut off, and has written it again, which changes nothing that is published.
+        let w3 = Incarnation(name: "w3.c")
+        stage.others[w3] = never
+        carols(2, true, by: w3)
+        stage.pass(.seconds(2))
+        #expect(stage.heard(by: bob).here == ["2: bob carol"])
+        carols(3, false, by: w3)
+        #expect(stage.heard(by: bob).here == ["1: bob"])
+    }
+
+    /// Regression: a list of the worker's entries that was deleted by hand was never written again.
+    @Test("the audit writes entries again whose list was deleted")
+    func deletedList() {
+        let stage = Stage()
+        for number in 0..<3 { enters(stage, joined(stage, user(number), here: false)) }
+        let before = stage.redis.entries
+        stage.redis.entries = [:]
+        stage.pass(ShardSettings.auditCycle * 2 + .seconds(2))
+        #expect(stage.redis.entries == before && stage.here.count == 3)
+    }
+
+    /// Regression: a session that stayed joined by a fresh token went with its next change, without a word.
+    @Test("whether a session may be there is asked with each write, and not with its enter")
+    func right() {
+        let stage = Stage()
+        stage.redis.setMembers(["alice": "", "bob": ""], of: "doc")
+        let alice = stage.enter("alice", right: .none)
+        stage.say(.join("doc", presence: false), on: alice)
+        stage.settle()
+        enters(stage, alice)
+        stage.show(Proof(user: "alice", device: "phone", grant: Grant(join: .all)), on: alice)
+        stage.settle()
+        stage.redis.deleteMembers(of: "doc")
+        stage.settle()
+        stage.say(.state(.idle), on: alice)
+        stage.settle()
+        #expect(stage.here == ["alice"])
+    }
+
+    /// Regression: where the worker stopped, or lost Redis, within the grace, users went and came back with a new *since*.
+    @Test("an entry of a replaced session outlives a new incarnation and its worker, for what is left of the grace")
+    func replacedElsewhere() throws {
+        let stage = Stage()
+        let alice = joined(stage, "alice", here: false)
+        let name = try #require(alice.name)
+        enters(stage, alice)
+        let since = stage.redis.here["doc"]?["alice"]?.since
+        stage.others[w2] = never
+        _ = stage.redis.write(
+            DeviceWrite(
+                name: session("alice", "phone", "newer"), state: .active, incarnation: w2, began: nil, age: .zero,
+                opened: stage.redis.time.advanced(by: .seconds(1)), sequence: 1, lost: nil, until: never, issued: nil))
+        stage.settle()
+        stage.event {
+            $0.noticed(.replaced(user: "alice", device: "phone", session: ByteString("1-\(name.session)")), at: $1)
+        }
+        stage.settle()
+        #expect(stage.shard.sessionCount == 0 && stage.shard.graceLeft(at: stage.now) == .seconds(5))
+        stage.pass(.seconds(2))
+        stage.redisGoes()
+        stage.redisReturns()
+        stage.settle()
+        stage.pass(.seconds(2))
+        #expect(stage.here == ["alice"] && stage.shard.graceLeft(at: stage.now) == .seconds(1))
+        let next = EntryName(session: session("alice", "phone", "newer"), conversation: "doc")
+        _ = stage.redis.write(
+            HereWrite(
+                entry: next, content: .init(), incarnation: w2, sequence: 1, until: never, replaced: name.session))
+        #expect(stage.redis.here["doc"]?["alice"]?.since == since)
+        stage.pass(.seconds(8))
+        #expect(stage.redis.here["doc"]?["alice"]?.lines.map(\.incarnation) == [w2])
+        #expect(stage.shard.entryCount == 0)
+    }
+
+    /// As many as are named, with as much data as they may show.
+    private func fill(_ stage: Stage, _ conversation: ConversationID) {
+        let data = HereData(stored: ByteString("{\"a\":\"\(String(repeating: "x", count: 504))\"}"))
+        for number in 0..<50 {
+            _ = stage.redis.write(
+                HereWrite(
+                    entry: EntryName(session: session(user(number)), conversation: conversation),
+                    content: .init(data: data), incarnation: w2, sequence: 1, until: never))
+        }
+    }
+
+    /// Regression: a reader that followed many full rooms got megabytes at once, and was closed as slow for ever.
+    @Test("what one reader is sent at once is bounded by bytes: of a snapshot, and of changes in one tick")
+    func pieces() {
+        let stage = Stage()
+        stage.others[w2] = never
+        stage.heartbeat()
+        let bob = stage.enter("bob")
+        stage.settle()
+        for number in 0..<60 { fill(stage, room(number)) }
+        stage.stall(bob)
+        for number in 0..<60 {
+            stage.say(.join(room(number), presence: false, here: true), on: bob)
+            stage.settle()
+        }
+        _ = stage.heard(by: bob)
+        var pieces = 0
+        repeat {
+            stage.read(bob, andStalls: true)
+            let sent = stage.heard(by: bob).here.count
+            #expect(sent <= 3)
+            pieces += sent > 0 ? 1 : 0
+            if sent == 0 { break }
+        } while pieces < 100
+        #expect((20...60).contains(pieces))
+    }
+
+    @Test("the pace slows with what each reader, and all together, would get")
+    func bytes() {
+        let stage = Stage(ShardSettings())
+        stage.others[w2] = never
+        stage.heartbeat()
+        fill(stage, "doc")
+        let readers = (0..<40).map { joined(stage, user(100 + $0)) }
+        stage.forgetWhatWasSaid()
+        for number in Int64(2)...400 {
+            _ = stage.redis.write(
+                HereWrite(
+                    entry: EntryName(session: session(user(1)), conversation: "doc"),
+                    content: .init(data: HereData(stored: ByteString("{\"n\":\(number)}"))), incarnation: w2,
+                    sequence: number, until: never))
+            stage.settle()
+            stage.pass(.milliseconds(50))
+        }
+        // 28 KB at 16 KB/s, or to 40 readers at 2 MB/s: one in 1.7 s.
+        let sent = stage.heard(by: readers[0]).here.count
+        #expect((11...13).contains(sent), "\(sent) in 20 s")
+    }
+
     @Test("a room of more than can be named has no data, is counted exactly, and is told more rarely")
     func crowd() {
         var settings = ShardSettings()

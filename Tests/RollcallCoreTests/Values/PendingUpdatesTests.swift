@@ -14,7 +14,19 @@ import Testing
     }
 
     private func taken(_ updates: PendingUpdates, _ limit: Int = 100) -> [PendingUpdates.Subject] {
-        updates.take(limit) { _ in true }.map(\.subject)
+        updates.take(limit, bytes: .max) { _ in 0 }.updates.map(\.subject)
+    }
+
+    @Test("a piece ends with the limit, or with the entry that makes it large")
+    func pieces() {
+        let updates = PendingUpdates()
+        for subject in users.prefix(6) { updates.enqueue(subject) }
+        let small = updates.take(2, bytes: 100) { _ in 0 }
+        #expect(small.updates.count == 2 && small.isFull)
+        let large = updates.take(10, bytes: 100) { $0 == users[3] ? 1000 : 1 }
+        #expect(large.updates.map(\.subject) == [users[2], users[3]] && large.isFull)
+        let rest = updates.take(10, bytes: 100) { _ in 1 }
+        #expect(rest.updates.count == 2 && !rest.isFull)
     }
 
     @Test("entries are taken in order, each once, and one added again comes last")
@@ -35,7 +47,7 @@ import Testing
     func unknown() {
         let updates = PendingUpdates()
         for subject in users.prefix(4) { updates.enqueue(subject) }
-        let known = updates.take(2) { $0 != users[0] && $0 != users[2] }
+        let known = updates.take(2, bytes: .max) { $0 != users[0] && $0 != users[2] ? 0 : nil }.updates
         #expect(known.map(\.subject) == [users[1], users[3]])
         updates.enqueue(room)
         #expect(taken(updates) == [users[0], users[2], room])
@@ -51,7 +63,7 @@ import Testing
         #expect([first, second, third] == [true, false, false])
         _ = updates.missed(users[2], seen: online)
         updates.enqueue(users[2])
-        let taken = updates.take(3) { _ in true }
+        let taken = updates.take(3, bytes: .max) { _ in 0 }.updates
         #expect(taken.map(\.seen) == [online, nil, nil])
     }
 

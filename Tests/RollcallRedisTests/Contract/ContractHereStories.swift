@@ -84,7 +84,7 @@ import Testing
             try await redis.told().map { $0.here?.shown } == ["alice"],
             "the line of the session that it replaced is gone")
         #expect(try await redis.exits(Session("aa"), 6).outcome == .gone)
-        #expect(try await redis.here().entries.map(\.item) == [.entry(Session("cc").entered(lounge))])
+        #expect(try await redis.here().entries().map(\.item) == [.entry(Session("cc").entered(lounge))])
     }
 
     @Test("who is no member, or came too late, is not here", arguments: Party.allCases)
@@ -130,7 +130,7 @@ import Testing
         let here = try await redis.here(most: 4)
         #expect(
             here.users.map(\.user.text).map { Array($0.utf8) } == ["a", "b", "\u{E9}", "zoe"].map { Array($0.utf8) })
-        #expect(here.count == 6 && here.entries.count == 4)
+        #expect(here.count == 6 && here.entries().count == 4)
         #expect(try await redis.room(lounge, users: [], withTyping: true, mostMembers: 9).here == nil)
     }
 
@@ -167,7 +167,7 @@ import Testing
         #expect(try await redis.sweep(items, of: w1, until: .never))
         let left = try await redis.here()
         #expect(left.users.map(\.user) == [alice] && left.count == 1)
-        #expect(left.entries == [HeldItem(.entry(bb.entered(lounge)), of: w2)])
+        #expect(left.entries() == [HeldItem(.entry(bb.entered(lounge)), of: w2)])
         #expect(try await redis.claimSweep(of: w1, by: w3, limit: 10) == [])
         #expect(try await redis.keys()["worker:{w1.aaaa}:here"] == nil)
     }
@@ -208,7 +208,7 @@ import Testing
         // Another one adopts it, and has it end later.
         #expect(try await say(#"{"a":1}"#, by: w3, next, lasts: .seconds(90), renews: w2).outcome == .here)
         #expect(try await redis.told().map(\.expiresIn) == [.seconds(90)])
-        #expect(try await redis.here().entries.map(\.incarnation) == [w3])
+        #expect(try await redis.here().entries().map(\.incarnation) == [w3])
         let end = try await say(nil, by: w1, lasts: .zero)
         #expect(end.outcome == .gone && end.sequence == nil && end.former?.incarnation == w3)
         #expect(try await redis.told().map { "\($0.here != nil) \($0.isOwnExit)" } == ["false true"])
@@ -291,7 +291,7 @@ extension Contract {
 
     fileprivate func here(most: Int = 10) async throws -> HereSnapshot {
         let room = try await room(lounge, users: [], withTyping: false, mostMembers: 0, mostHere: most)
-        return room.here ?? HereSnapshot(users: [], count: -1)
+        return room.here ?? HereSnapshot([], count: -1, in: lounge)
     }
 
     fileprivate func told() async throws -> [HereChange] {

@@ -25,7 +25,9 @@ struct OperatorRouteTests {
         report.host = "h"
         node.change { [report] in
             $0.workers = [report]
-            $0.open = [try! DeviceID("phone"): [try! ConversationID("doc1")]]
+            $0.open = [
+                try! DeviceID("phone"): [try! ConversationID("doc1")], .ofServer(mark: 0): [try! ConversationID("doc2")],
+            ]
             $0.records[try! UserID("alice")] = PresenceRecord(
                 user: try! UserID("alice"), devices: [try! DeviceID("phone"): device], lastSeen: time, updatedAt: time,
                 version: 7)
@@ -37,7 +39,7 @@ struct OperatorRouteTests {
                 answer.body == #"{"devices":[{"device":"phone","open":["doc1"],"sequence":2,"#
                     + #""session":"900-5e","since":900,"standing":"connected","state":"active","worker":{"alive":true,"draining":false,"host":"h","#
                     + #""incarnation":"w1.aa","lease_end":5000}}],"last_seen":900,"rule":{"code":"active","#
-                    + #""text":"online: phone is active on w1.aa"},"status":"online","stored":"online","time":1000,"#
+                    + #""text":"online: phone is active on w1.aa"},"shown_by_servers":["doc2"],"status":"online","stored":"online","time":1000,"#
                     + #""updated_at":900,"user":"alice","version":7}"#)
             #expect(
                 try await ask("GET", "/v1/workers").body == #"{"time":1000,"workers":[{"alive":true,"draining":false,"#

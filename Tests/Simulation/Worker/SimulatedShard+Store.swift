@@ -57,11 +57,7 @@ final class SimulatedShardStore: PresenceStore {
                 let outcome = write.content == nil ? HereWritten.Outcome.gone : .here
                 return answer(.success(HereWritten(outcome: outcome, time: write.until, since: write.since)))
             }
-            store.write(write) { [world] result in
-                let isEnd = write.lasts != nil && write.content == nil && write.sequence > 0
-                guard isEnd, world.settings.planted == .endsOnce, case .failure = result else { return answer(result) }
-                answer(.success(HereWritten(outcome: .gone, time: write.until, since: nil)))
-            }
+            store.write(write, reply: answer)
         }
     }
 
