@@ -104,8 +104,9 @@ struct HereTests {
         #expect(try await deployment.redis.cli("HKEYS", "here:{doc}").contains("bot"), "Redis refuses its end")
         try await deployment.redis.cli("CONFIG", "SET", "min-replicas-to-write", "0")
         try await eventually("it ends late") {
-            try await !deployment.redis.cli("HKEYS", "here:{doc}").contains("bot") && users() == ["ada"]
+            try await !deployment.redis.cli("HKEYS", "here:{doc}").contains("bot")
         }
+        try await eventually("and alone") { try await users() == ["ada"] }
         let explained = String(decoding: try await there.ask("GET", "/v1/users/ada").body, as: UTF8.self)
         #expect(explained.contains(#""shown_by_servers":["doc"]"#), "\(explained)")
         try await eventually("all is settled, and ada is erased", within: .seconds(20)) {
