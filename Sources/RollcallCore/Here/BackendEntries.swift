@@ -28,7 +28,6 @@ final class BackendEntries {
     /// Those that may have been swept while this worker was away.
     private var leases: Set<Incarnation> = []
     private var isAllLost = false
-    private var nextAudit = Instant(nanoseconds: 0)
     /// How far Redis's clock was ahead of this worker's, in milliseconds.
     private var ahead: Int64?
 
@@ -69,7 +68,10 @@ final class BackendEntries {
     ) -> Result<Void, BackendRefusal> {
         switch reply {
         case .failure(let failure):
-            if failure == .unknown { entry.isDoubtful = true }
+            if failure == .unknown {
+                entry.isDoubtful = true
+                rest(entry, at: now)
+            }
             return .failure(.unavailable)
         case .success(let written):
             guard written.outcome != .expired else { return .failure(.unavailable) }
@@ -91,7 +93,7 @@ final class BackendEntries {
         _ entry: BackendEntry, _ result: Result<Void, BackendRefusal>, _ reply: BackendReply, at now: Instant
     ) {
         entry.requests -= 1
-        rest(entry, at: now)
+        if entry.held == nil { rest(entry, at: now) }
         advance(entry, at: now)
         reply(result)
     }
@@ -188,7 +190,6 @@ final class BackendEntries {
         ahead = loop.redis.time(at: now).milliseconds.saturatingDifference(now.nanoseconds / 1_000_000)
         let isClockSet = former != nil && ahead != nil && abs(ahead!.saturatingDifference(former!)) > 1000
         if isClockSet { for entry in entries.all { entry.held?.isStored = false } }
-        auditList(at: now)
         let all = isClockSet || resumesWrites ? entries.all : blocked.sorted { $0.number < $1.number }
         blocked = []
         for entry in all {
@@ -197,29 +198,7 @@ final class BackendEntries {
         }
     }
 
-    /// Once in a round of the audit: if one of them is not on the list, the list was deleted.
-    private func auditList(at now: Instant) {
-        guard now >= nextAudit, let own = loop.redis.incarnation else { return }
-        nextAudit = now + loop.settings.bounds.auditCycle
-        guard let one = entries.all.first(where: { $0.held?.isStored == true }) else { return }
-        loop.store.isListed(one.name, of: own) { [self] reply in
-            loop.after { now in
-                guard (try? reply.get()) == false, one.held?.isStored == true, loop.redis.incarnation == own else {
-                    return
-                }
-                for entry in entries.all {
-                    entry.isListed = false
-                    entry.held?.isStored = false
-                    advance(entry, at: now)
-                }
-            }
-        }
-    }
-
     // MARK: Steps
-
-    /// Handles an entry's moment.
-    func due(_ entry: BackendEntry, at now: Instant) { advance(entry, at: now) }
 
     private func entry(_ name: EntryName) -> BackendEntry? {
         if let entry = entries[name] { return entry }
@@ -227,10 +206,12 @@ final class BackendEntries {
         return entries.insert(name) { BackendEntry(name, $0) }
     }
 
-    private func advance(_ entry: BackendEntry, at now: Instant) {
+    /// Begins the next step of an entry, or waits for its moment.
+    func advance(_ entry: BackendEntry, at now: Instant) {
         guard !entry.isOver, entry.requests == 0, !entry.isUnderWay, !entry.isBlocked,
             let own = loop.redis.incarnation
         else { return }
+        if entry.held?.isStored ?? true { entry.adoption?.ended(entry, true) }
         if let rests = entry.rests, now < rests, entry.held == nil || entry.isDoubtful {
             return loop.remind(.backendEntry(entry), at: rests)
         }
@@ -292,7 +273,6 @@ final class BackendEntries {
             case .late where written.sequence == nil && !held.isLost: lookUpList(held, of: entry)
             case .late, .gone, .notAMember: forget(held, in: entry, at: now)
             }
-            entry.adoption?.ended(entry, true)
             return true
         }
     }
@@ -327,7 +307,6 @@ final class BackendEntries {
         step(entry, { loop.store.write(write, reply: $0) }) { [self] written, now in
             guard written.outcome != .expired else { return false }
             forget(held, in: entry, at: now)
-            entry.adoption?.ended(entry, true)
             return true
         }
     }

@@ -118,7 +118,7 @@ public final class Shard {
             case .here(let room): hereLists.queue(room)
             case .hereEnds(let room): hereLists.due(room, at: now)
             case .entry(let entry): hereRecords.due(entry, at: now)
-            case .backendEntry(let entry): backendEntries.due(entry, at: now)
+            case .backendEntry(let entry): backendEntries.advance(entry, at: now)
             case .weakerStates: records.writeWeakerStates(at: now)
             }
         }

@@ -40,6 +40,9 @@ extension Node {
         try await backend { $0.exit(user, in: conversation, at: $1, reply: $2) }
     }
 
+    /// How long an app's server waits for an answer.
+    private static let patience = TimeAmount.seconds(5)
+
     /// Has the first shard do what an app's server asks for.
     ///
     /// - Throws: ``RollcallCore/BackendRefusal``; ``Unavailable``.
@@ -47,6 +50,9 @@ extension Node {
         let shard = shards.withLockedValue { $0[0] }
         let answer: EventLoopFuture<Result<Void, BackendRefusal>> = shard.eventLoop.flatSubmit {
             let promise = shard.eventLoop.makePromise(of: Result<Void, BackendRefusal>.self)
+            // Once the worker stops, replies no longer come.
+            let late = shard.eventLoop.scheduleTask(in: Self.patience) { promise.succeed(.failure(.unavailable)) }
+            promise.futureResult.whenComplete { _ in late.cancel() }
             shard.value.shard.after { ask($0, $1) { promise.succeed($0) } }
             return promise.futureResult
         }

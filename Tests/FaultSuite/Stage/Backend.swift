@@ -1,12 +1,12 @@
-// The application's own server: it sets the members of conversations through any worker that answers, and retries until
-// one does.
+// The application's own server: it sets the members of conversations, and says who is here, through any worker that answers,
+// and retries until one does.
 
 internal import Foundation
 internal import Harness
 internal import NIOCore
 internal import RollcallClient
 
-/// Sets and removes members over HTTP.
+/// Sets and removes members, and shows users, over HTTP.
 struct Backend: Sendable {
     let hosts: [Host]
 
@@ -27,6 +27,25 @@ struct Backend: Sendable {
     /// - Returns: when it was confirmed.
     func remove(_ user: UserID, from conversation: ConversationID) async throws -> Moment {
         try await confirmed("DELETE", "\(path(of: conversation))/\(user.percentEncoded)")
+    }
+
+    /// Shows a user as being here for so many seconds.
+    func enter(_ user: UserID, in conversation: ConversationID, seconds: Int) async throws {
+        let path = "/v1/conversations/\(conversation.percentEncoded)/here/\(user.percentEncoded)"
+        _ = try await confirmed("PUT", path, json: #"{"for":"\#(seconds)s"}"#)
+    }
+
+    /// Returns who is here, as one worker says it; `nil` without an answer.
+    static func here(in conversation: ConversationID, asking host: Host) async -> [UserID]? {
+        struct Answer: Decodable {
+            struct User: Decodable { let user: UserID }
+            let users: [User]
+        }
+        guard let port = host.running?.adminPort, let line = try? await HTTPLine(port: port),
+            let answer = try? await line.send(
+                "GET", "/v1/conversations/\(conversation.percentEncoded)/here", within: timeout)
+        else { return nil }
+        return try? JSONDecoder().decode(Answer.self, from: Data(answer.body.readableBytesView)).users.map(\.user)
     }
 
     private func path(of conversation: ConversationID) -> String {

@@ -11,6 +11,11 @@ extension Stage {
     /// - Throws: an error if the fault could not be caused.
     func play(_ fault: Fault) async throws -> [Finding] {
         let club = try await Club(on: self)
+        let (agent, bot) = (try naming.user("agent"), try naming.user("bot"))
+        // The second ends while the fault lasts.
+        for (user, seconds) in [(agent, 300), (bot, 3)] {
+            try await Backend(hosts: hosts).enter(user, in: room, seconds: seconds)
+        }
         if !isStill { club.begin() }
         try await fault.body(self)
         if isStill { club.begin() }
@@ -26,6 +31,7 @@ extension Stage {
         try await probe()
         try await club.probe()
         try await checkObservers(since: probed)
+        try await checkServers(agent, bot)
         return findings(by: .now)
     }
 
@@ -51,6 +57,20 @@ extension Stage {
             if !reader.reads.contains(where: { $0.began >= moment && $0.statuses != nil }) {
                 found(.other, broken: "host \(host.number) answers no reads at the end")
             }
+        }
+    }
+
+    /// Checks that what an app's server said is still there, and what has ended is not.
+    private func checkServers(_ agent: UserID, _ bot: UserID) async throws {
+        for host in hosts where host.running != nil {
+            var users: [UserID]?
+            try? await eventually("what a server says holds", within: .seconds(3)) {
+                users = await Backend.here(in: room, asking: host)
+                return users?.contains(agent) == true && users?.contains(bot) == false
+            }
+            let isRight = users.map { $0.contains(agent) && !$0.contains(bot) } ?? false
+            let what = users.map { "\($0.map(\.escaped)) in the room" } ?? "nobody, without an answer"
+            found(.other, broken: isRight ? nil : "host \(host.number) has \(what), and servers say \(agent.escaped)")
         }
     }
 
