@@ -47,8 +47,9 @@ public struct LeaseCoordinator: Sendable {
         case tell(LeaseNews)
         /// Claim the sweep of a dead incarnation; report the result to ``claimReplied(_:_:)``.
         case claim(Incarnation, by: Incarnation)
-        /// Remove what these items are about; report the result to ``sweepReplied(_:isDone:)``.
-        case sweep([ListItem], of: Incarnation, until: Timestamp)
+        /// Remove what these items are about, each until ``LeaseCoordinator/until``; report the result to
+        /// ``sweepReplied(_:isDone:)``.
+        case sweep([ListItem], of: Incarnation)
         /// Delete a swept incarnation; report any result to ``deletionReplied(_:)``. If its lease still exists, a later
         /// heartbeat starts the sweep again.
         case forget(Incarnation)
@@ -108,6 +109,9 @@ public struct LeaseCoordinator: Sendable {
     public var incarnation: Incarnation? {
         if case .held(let incarnation) = state { incarnation } else { nil }
     }
+
+    /// The write deadline, by Redis time.
+    public var until: Timestamp { redis.until }
 
     /// Returns for how long an outage, or several in a row, have not settled; zero if all is settled.
     public func settling(at now: Instant) -> Duration { redis.judgement.settlingSince.map { now - $0 } ?? .zero }
@@ -280,7 +284,7 @@ public struct LeaseCoordinator: Sendable {
                 return []
             }
             return [.claim(dead, by: incarnation)]
-        case .sweep(let items, let dead): return [.sweep(items, of: dead, until: redis.until)]
+        case .sweep(let items, let dead): return [.sweep(items, of: dead)]
         case .forget(let dead):
             own.removeAll { $0 == dead }
             return [.forget(dead)]

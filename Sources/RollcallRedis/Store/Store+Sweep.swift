@@ -106,16 +106,19 @@ extension Store {
     /// Removes a batch of what a dead incarnation holds, and then the items from its lists. Removing something twice does no
     /// harm, and what was not removed stays on its list.
     ///
-    /// - Parameter reply: how many devices went offline; the others belong to other sessions by now. `nil` if the call
+    /// - Parameters:
+    ///   - until: the sweeper's own write deadline at the moment at which the removals are sent.
+    ///   - reply: how many devices went offline; the others belong to other sessions by now. `nil` if the call
     ///   came later than `until`, or if the incarnation is not dead, because Redis went back to an older state. Something
     ///   may then be left, and all items stay on their lists.
     public func sweep(
-        _ items: [ListItem], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Int?>
+        _ items: [ListItem], of dead: Incarnation, until: @autoclosure @escaping () -> Timestamp,
+        reply: @escaping Reply<Int?>
     ) {
         standing(of: dead) { result in
             switch result {
             case .success(let standing):
-                self.sweep(items, of: dead, standing, until: until, reply: reply)
+                self.sweep(items, of: dead, standing, until: until(), reply: reply)
             case .failure(let error): reply(.failure(error))
             }
         }

@@ -281,7 +281,7 @@ final class LeaseDriver {
                 noted(news)
                 tell(news)
             case .claim(let dead, let incarnation): claim(dead, by: incarnation)
-            case .sweep(let items, let dead, let until): sweep(items, of: dead, until: until)
+            case .sweep(let items, let dead): sweep(items, of: dead)
             case .forget(let dead):
                 tally.sweptIncarnations += 1
                 logger.info("swept a dead worker", metadata: ["incarnation": "\(dead)"])
@@ -401,16 +401,16 @@ final class LeaseDriver {
         }
     }
 
-    private func sweep(_ items: [ListItem], of dead: Incarnation, until: Timestamp) {
+    private func sweep(_ items: [ListItem], of dead: Incarnation) {
         guard items.contains(where: \.session.device.isOfServer) else {
-            return sweepRest(items, of: dead, until: until)
+            return sweepRest(items, of: dead)
         }
         store.standing(of: dead) { [self] result in
             guard (try? result.get())?.isDead == true else { return swept(dead, isDone: false) }
             driver.shard.after { shard, _ in
                 shard.adopt(items, of: dead) { [weak self] isDone in
                     guard let self else { return }
-                    if isDone { sweepRest(items, of: dead, until: until) } else { swept(dead, isDone: false) }
+                    if isDone { sweepRest(items, of: dead) } else { swept(dead, isDone: false) }
                 }
             }
         }
@@ -420,8 +420,8 @@ final class LeaseDriver {
         carryOut(coordinator.sweepReplied(dead, isDone: isDone))
     }
 
-    private func sweepRest(_ items: [ListItem], of dead: Incarnation, until: Timestamp) {
-        store.sweep(items, of: dead, until: until) { [self] result in
+    private func sweepRest(_ items: [ListItem], of dead: Incarnation) {
+        store.sweep(items, of: dead, until: self.coordinator.until) { [self] result in
             let gone = (try? result.get()) ?? nil
             tally.sweptDevices += gone ?? 0
             swept(dead, isDone: gone != nil)

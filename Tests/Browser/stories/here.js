@@ -37,6 +37,12 @@ export const stories = {
     equal(world.timers, 0);
   }),
 
+  "H1: data with half of a surrogate pair, which many parsers refuse, is sent with U+FFFD": () => connected(async (world, client) => {
+    client.enter("doc", { data: { "a\ud800": ["\udc00b", "\\ud800", "😀"] } });
+    await world.advance(0);
+    equal(told(world), [["join"], ["enter", { "a\ufffd": ["\ufffdb", "\\ud800", "😀"] }]]);
+  }),
+
   "H1: several entries count once, and the last one that closes exits and leaves": () => connected(async (world, client) => {
     const one = client.enter("doc", { data: { section: 1 } });
     const over = new AbortController();

@@ -106,6 +106,22 @@ enum Deed: CaseIterable {
         #expect(try await store.room(mostMembers: 10).memberCount == 1)
     }
 
+    /// Regression: where Redis answered 2 s late, the deadline of a sweep had always passed when its removals came there.
+    @Test("the removals of a sweep have the deadline that counts when they are sent, and not when the sweep began")
+    func lateSweep() async throws {
+        let store = try await StoreUnderTest()
+        try await store.command("ZADD", "{workers}", "1000", "w1.aaaa")
+        try await store.plant("active w1.aaaa 100-bb 7 200 0", user: bob)
+        let bobs = Session("bb", user: bob).name
+        let past = try await store.now().advanced(by: .milliseconds(-1))
+        let gone: Int? = try await store.call { store, reply in
+            var until = past
+            store.sweep([.session(bobs)], of: w1, until: until, reply: reply)
+            until = .never
+        }
+        #expect(gone == 1)
+    }
+
     // MARK: Keys of others
 
     @Test("another program's key under a user's name holds up neither a sweep, nor a removal, nor other users' reads")

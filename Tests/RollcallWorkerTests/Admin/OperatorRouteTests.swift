@@ -26,7 +26,8 @@ struct OperatorRouteTests {
         node.change { [report] in
             $0.workers = [report]
             $0.open = [
-                try! DeviceID("phone"): [try! ConversationID("doc1")], .ofServer(mark: 0): [try! ConversationID("doc2")],
+                try! DeviceID("phone"): [try! ConversationID("doc1")],
+                .ofServer(mark: 0): [try! ConversationID("doc2")],
             ]
             $0.records[try! UserID("alice")] = PresenceRecord(
                 user: try! UserID("alice"), devices: [try! DeviceID("phone"): device], lastSeen: time, updatedAt: time,

@@ -134,11 +134,14 @@ struct SimulatedStore {
     }
 
     /// Looks whether the incarnation is dead, then removes what these items are about, then strikes them off its lists.
-    func sweep(_ items: [ListItem], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>) {
+    func sweep(
+        _ items: [ListItem], of dead: Incarnation, until: @autoclosure @escaping () -> Timestamp,
+        reply: @escaping Reply<Bool>
+    ) {
         standing(of: dead) { result in
             guard case .success(let standing) = result else { return reply(.failure(RedisFailure())) }
             guard standing.isDead else { return reply(.success(true)) }
-            sweep(items, of: dead, lastBeat: standing.beat, until: until, reply: reply)
+            sweep(items, of: dead, lastBeat: standing.beat, until: until(), reply: reply)
         }
     }
 

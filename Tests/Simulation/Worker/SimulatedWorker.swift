@@ -167,7 +167,7 @@ final class SimulatedWorker {
             case .hear(let incarnation): hear(incarnation)
             case .tell(let news): tell(news)
             case .claim(let dead, let incarnation): claim(dead, by: incarnation)
-            case .sweep(let items, let dead, let until): sweep(items, of: dead, until: until)
+            case .sweep(let items, let dead): sweep(items, of: dead)
             case .forget(let dead):
                 store.forget(dead) { [self] _ in coordinator.deletionReplied(dead) }
             }
@@ -202,17 +202,17 @@ final class SimulatedWorker {
         carry { self.first.after { ask($0, $1, reply) } }
     }
 
-    private func sweep(_ items: [ListItem], of dead: Incarnation, until: Timestamp) {
+    private func sweep(_ items: [ListItem], of dead: Incarnation) {
         let hasServers = items.contains(where: \.session.device.isOfServer)
         guard hasServers, world.settings.planted != .adoptsNothing else {
-            return sweepRest(items, of: dead, until: until)
+            return sweepRest(items, of: dead)
         }
         store.standing(of: dead) { [self] result in
             guard (try? result.get())?.isDead == true else { return swept(dead, isDone: false) }
             first.after { shard, _ in
                 shard.adopt(items, of: dead) { [weak self] isDone in
                     guard let self else { return }
-                    if isDone { sweepRest(items, of: dead, until: until) } else { swept(dead, isDone: false) }
+                    if isDone { sweepRest(items, of: dead) } else { swept(dead, isDone: false) }
                 }
             }
         }
@@ -222,11 +222,11 @@ final class SimulatedWorker {
         carryOut(coordinator.sweepReplied(dead, isDone: isDone))
     }
 
-    private func sweepRest(_ items: [ListItem], of dead: Incarnation, until: Timestamp) {
+    private func sweepRest(_ items: [ListItem], of dead: Incarnation) {
         world.truth.sweepBegins(
             items.compactMap { item in if case .session(let session) = item { session } else { nil } })
         world.trace.note(name, "sweeps \(items.map(\.text).joined(separator: ", ")) of \(dead)")
-        store.sweep(items, of: dead, until: until) { [self] result in
+        store.sweep(items, of: dead, until: self.coordinator.until) { [self] result in
             swept(dead, isDone: (try? result.get()) == true)
         }
     }
