@@ -57,10 +57,8 @@ public struct ShardSettings: Hashable, Sendable {
         /// The most devices of one user, with and without a connection (`limits.sessions_per_user`). Each makes all reads and
         /// writes of the user more expensive. A new one takes the place of one whose connection is lost.
         package var devicesPerUser = 20
-        /// What apps' servers say of who is here that one worker holds.
-        ///
-        /// Limit: users that a worker shows as being here for servers. More get 429.
-        package var backendEntries = 10_000
+        /// The most that one worker holds of what apps' servers say of who is here.
+        package var backendEntries = ShardSettings.backendEntries
         /// The most sessions without a connection, unless more than half as many were open at once.
         package var lingeringSessions = 10_000
         /// The number of sessions that may linger, as a multiple of the most that were open at once. All devices of a
@@ -96,6 +94,10 @@ public struct ShardSettings: Hashable, Sendable {
     /// Limit: messages of a session that wait for its user's budget, in a server that embeds a node. More close the
     /// session with 4103. On a WebSocket, the worker stops reading instead.
     static let heldMessages = 8192
+    /// The most that one worker holds of what apps' servers say of who is here.
+    ///
+    /// Limit: users that a worker shows as being here for servers. More get 429.
+    static let backendEntries = 10_000
     /// The most sessions that one request lists.
     static let listBatch = 1000
 }
