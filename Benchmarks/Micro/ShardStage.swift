@@ -158,6 +158,7 @@ private final class StageStore: PresenceStore {
     func list(
         _ entry: EntryName, of incarnation: Incarnation, until: Timestamp, reply: @escaping StoreReply<Bool>
     ) { twin.list(entry, of: incarnation, until: until, reply: reply) }
+    func isListed(_: EntryName, of _: Incarnation, reply _: @escaping StoreReply<Bool>) {}
     func unlist(_ item: ListItem, of incarnation: Incarnation, reply: @escaping StoreReply<Void>) {
         twin.unlist(item, of: incarnation, reply: reply)
     }
@@ -166,7 +167,7 @@ private final class StageStore: PresenceStore {
     }
     func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>) { twin.write(write, reply: reply) }
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) { twin.write(write, reply: reply) }
-    func announceReplaced(_: DeviceWritten.PreviousSession, user _: UserID, device _: DeviceID) {}
+    func announce(_: WorkerNotice, to _: Incarnation) {}
     func stopTyping(_ stop: TypingSignal, reply: @escaping StoreReply<TypingStopOutcome>) {
         twin.stopTyping(stop, reply: reply)
     }

@@ -185,10 +185,11 @@ final class BackendEntries {
 
     /// Handles a heartbeat that renewed the lease. If Redis's clock was set, all ends are written again.
     func heartbeatCame(_ snapshot: LeaseSnapshot, resumesWrites: Bool, at now: Instant) {
+        let present = loop.redis.time(at: now).milliseconds.saturatingDifference(now.nanoseconds / 1_000_000)
+        defer { ahead = present }
+        guard entries.count > 0 else { return }
         known = Set(snapshot.leases.keys)
-        let former = ahead
-        ahead = loop.redis.time(at: now).milliseconds.saturatingDifference(now.nanoseconds / 1_000_000)
-        let isClockSet = former != nil && ahead != nil && abs(ahead!.saturatingDifference(former!)) > 1000
+        let isClockSet = ahead.map { abs(present.saturatingDifference($0)) > 1000 } ?? false
         if isClockSet { for entry in entries.all { entry.held?.isStored = false } }
         let all = isClockSet || resumesWrites ? entries.all : blocked.sorted { $0.number < $1.number }
         blocked = []
