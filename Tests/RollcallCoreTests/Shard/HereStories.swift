@@ -443,7 +443,7 @@ import Testing
     func right() {
         let stage = Stage()
         stage.redis.setMembers(["alice": "", "bob": ""], of: "doc")
-        let alice = stage.enter("alice", right: .none)
+        let alice = stage.enter("alice", right: JoinRight.none)
         stage.say(.join("doc", presence: false), on: alice)
         stage.settle()
         enters(stage, alice)
