@@ -86,7 +86,7 @@ struct HereTests {
         let bob = try await there.device("bob", "laptop")
         #expect(try await bob.ask(.join(doc, presence: false, here: true)) == nil)
         func users() async throws -> [String]? { try await bob.here(in: doc)?.users.map(\.user.text) }
-        for (user, duration) in [("ada", "300s"), ("bot", "4s")] {
+        for (user, duration) in [("ada", "300s"), ("bot", "15s")] {
             let body = #"{"for":"\#(duration)","data":{"a":1}}"#
             #expect(try await here.ask("PUT", "/v1/conversations/doc/here/\(user)", body).status == 204)
         }
@@ -96,11 +96,11 @@ struct HereTests {
             let lines = try await deployment.redis.cli("HVALS", "here:{doc}")
             return !lines.isEmpty && lines.split(separator: "\n").allSatisfy { $0.contains("\tw2.") || $0.isEmpty }
         }
-        try await eventually("one has ended") { try await users() == ["ada"] }
+        try await eventually("one has ended", within: .seconds(20)) { try await users() == ["ada"] }
         #expect(
-            try await there.ask("PUT", "/v1/conversations/doc/here/bot", #"{"for":"2s"}"#).status == 204)
+            try await there.ask("PUT", "/v1/conversations/doc/here/bot", #"{"for":"5s"}"#).status == 204)
         try await deployment.redis.cli("CONFIG", "SET", "min-replicas-to-write", "1")
-        try await Task.sleep(for: .seconds(3))
+        try await Task.sleep(for: .seconds(6))
         #expect(try await deployment.redis.cli("HKEYS", "here:{doc}").contains("bot"), "Redis refuses its end")
         try await deployment.redis.cli("CONFIG", "SET", "min-replicas-to-write", "0")
         try await eventually("it ends late") {

@@ -73,18 +73,18 @@ final class BackendEntries {
                 rest(entry, at: now)
             }
             return .failure(.unavailable)
+        case .success(let written) where written.outcome == .expired: return .failure(.unavailable)
         case .success(let written):
-            guard written.outcome != .expired else { return .failure(.unavailable) }
             tellFormer(of: written, entry.name)
-            var held = held
-            (held.sequence, held.since) = (written.sequence ?? 0, written.since)
-            held.isStored = held.incarnation == loop.redis.incarnation
-            entry.isListed = held.isStored
-            if held.sequence > entry.held?.sequence ?? 0 { entry.held = written.outcome == .here ? held : nil }
-            guard written.outcome != .notAMember else {
+            guard let sequence = written.sequence else {
                 entry.held = nil
                 return .failure(.notAMember)
             }
+            var held = held
+            (held.sequence, held.since) = (sequence, written.since)
+            held.isStored = held.incarnation == loop.redis.incarnation
+            entry.isListed = held.isStored
+            if sequence > entry.held?.sequence ?? 0 { entry.held = held }
             return .success(())
         }
     }

@@ -200,7 +200,7 @@ struct ShownHere {
     /// Whether there are more than those who are known; and the last of these.
     private var isPartial = false
     private var last: HereUser?
-    /// Users who are stored but do not count, since only dead workers hold them.
+    /// Users who are stored but do not count: only dead workers hold them, or what servers have said of them has ended.
     private var leftOut: Set<UserID> = []
     /// The time of the last read.
     private var readAt: Timestamp?

@@ -22,7 +22,8 @@ public protocol NodeAccess: Sendable {
     func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing
 
     /// Returns who has this conversation open: at most 1,000 of them, the longest here first, and how many there are. What a
-    /// worker held that has died counts until it is swept, within the lease plus two seconds.
+    /// worker held that has died does not count among these, and among the others until it is swept, within the lease plus two
+    /// seconds.
     func here(in conversation: ConversationID) async throws -> ServerMessage.Here
 
     /// Returns the members' display names; `nil` if the conversation is not managed.
