@@ -151,6 +151,7 @@ for mode in late ipv4 silent; do unshare -r -n -m bash "$folder/dns.sh" "$folder
 
 step alerts and scrape configuration
 promtool check rules Config/prometheus/alerts.yaml
+promtool test rules Tests/alerts.yaml
 sed "s|/etc/prometheus/||g; /credentials_file/d" Config/prometheus/prometheus.yaml >"$folder/prometheus.yaml"
 cp Config/prometheus/alerts.yaml "$folder"
 promtool check config --syntax-only "$folder/prometheus.yaml"

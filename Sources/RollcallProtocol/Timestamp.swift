@@ -64,6 +64,10 @@ extension Duration {
 // becomes the nearest limit instead of ending the worker.
 
 extension Int64 {
+    /// The number as the scripts hold it, whose numbers are doubles: beyond ±2^53, where those are not exact, the limit. Every
+    /// integer from Redis is bounded where it is read, so that no sum or product of a few of them overflows.
+    package var bounded: Int64 { Swift.min(Swift.max(self, -(1 << 53)), 1 << 53) }
+
     /// The sum, or the nearest number that fits.
     package func saturatingSum(_ other: Int64) -> Int64 {
         let (sum, overflows) = addingReportingOverflow(other)

@@ -22,13 +22,12 @@ extension Bool: JSONReadable {
 }
 
 extension Int64: JSONReadable {
-    package init(json: JSONValue) throws(UnexpectedJSON) { self = try json.integer() }
+    package init(json: JSONValue) throws(UnexpectedJSON) { self = try json.integer().bounded }
 }
 
 extension Int: JSONReadable {
     package init(json: JSONValue) throws(UnexpectedJSON) {
-        guard let integer = Int(exactly: try json.integer()) else { throw UnexpectedJSON("it is too large a number") }
-        self = integer
+        self.init(try Int64(json: json))
     }
 }
 
@@ -67,7 +66,7 @@ extension Identifier: JSONReadable {
 }
 
 extension Timestamp: JSONReadable {
-    package init(json: JSONValue) throws(UnexpectedJSON) { self.init(milliseconds: try json.integer()) }
+    package init(json: JSONValue) throws(UnexpectedJSON) { self.init(milliseconds: try Int64(json: json)) }
 }
 
 // MARK: Errors

@@ -52,7 +52,15 @@ extension Slice<UnsafeRawBufferPointer> {
 }
 
 extension Int64 {
-    /// Reads a decimal integer as Redis and the scripts write it.
+    /// Reads a decimal integer as Redis and the scripts write it, ``bounded``.
+    ///
+    /// - Returns: `nil` if the text is no number.
+    package init?(decimal text: ByteString) {
+        var text = text.string
+        guard let number = text.withUTF8({ Int64(decimal: UnsafeRawBufferPointer($0)) }) else { return nil }
+        self = number
+    }
+
     package init?(decimal bytes: UnsafeRawBufferPointer) {
         let isNegative = bytes.first == UInt8(ascii: "-")
         let digits = isNegative ? bytes.dropFirst() : bytes[...]
@@ -61,10 +69,15 @@ extension Int64 {
         for digit in digits {
             guard digit.isDigit else { return nil }
             let value = Int64(digit - UInt8(ascii: "0"))
-            let (shifted, isTooLong) = multipliedReportingOverflow(by: 10)
-            let (sum, isTooLarge) = shifted.addingReportingOverflow(isNegative ? -value : value)
-            guard !isTooLong, !isTooLarge else { return nil }
-            self = sum
+            self = (self * 10 + (isNegative ? -value : value)).bounded
         }
+    }
+}
+
+extension Int {
+    /// As that of `Int64`.
+    package init?(decimal text: ByteString) {
+        guard let number = Int64(decimal: text) else { return nil }
+        self.init(number)
     }
 }

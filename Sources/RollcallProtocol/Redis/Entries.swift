@@ -183,14 +183,14 @@ public struct HereLine: Hashable, Sendable {
     package init?(_ text: ByteString) {
         let words = text.parts(at: "\t")
         guard words.count >= 7, let device = DeviceID(written: words[0]), !words[1].isEmpty, !words[2].isEmpty,
-            let sequence = Int64(words[3].string)
+            let sequence = Int64(decimal: words[3])
         else { return nil }
         self.init(
             device: device, incarnation: Incarnation(name: words[1]), session: SessionID(random: words[2]),
             sequence: sequence,
             content: .init(
                 isIdle: words[4] != "active", name: words[5].isEmpty ? nil : words[5], data: HereData(stored: words[6])),
-            ends: words.count > 7 ? Int64(words[7].string).map(Timestamp.init(milliseconds:)) : nil)
+            ends: words.count > 7 ? Int64(decimal: words[7]).map(Timestamp.init(milliseconds:)) : nil)
     }
 
     /// The lines of a user.

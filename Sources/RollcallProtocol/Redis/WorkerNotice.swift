@@ -44,7 +44,7 @@ extension WorkerNotice: JSONReadable, JSONWritable {
         } else if let (user, device, session) = sentAway.flatMap(Self.words) {
             self = .sentAway(user: user, device: device, session: session)
         } else if let words = ended?.parts(at: " "), words.count == 3, let user = try? UserID(words[0]),
-            let conversation = try? ConversationID(words[1]), let sequence = Int64(words[2].string)
+            let conversation = try? ConversationID(words[1]), let sequence = Int64(decimal: words[2])
         {
             self = .hereEnded(EntryName(ofServersFor: user, in: conversation), upTo: sequence)
         } else if let erased {

@@ -263,7 +263,7 @@ struct Redirection {
     init?(_ error: RedisError) {
         guard error.code == .server(kind: "MOVED") || error.code == .server(kind: "ASK"),
             let words = error.reply?.parts(at: " "), words.count == 3,
-            let (host, digits) = words[2].cut(atLast: ":"), let port = Int(digits.string), (1...65_535).contains(port)
+            let (host, digits) = words[2].cut(atLast: ":"), let port = Int(decimal: digits), (1...65_535).contains(port)
         else { return nil }
         (isPermanent, self.host, self.port) = (words[0] == "MOVED", host, port)
     }

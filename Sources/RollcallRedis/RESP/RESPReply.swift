@@ -135,11 +135,16 @@ extension RedisValue {
         }
     }
 
-    /// A number: an integer, or a bulk string with the decimal form of one, as hashes and sorted sets contain.
+    /// As ``text``, but with U+FFFD for what is not valid UTF-8: of a field that any program may have written.
+    var readable: ByteString? {
+        if case .bulk(let bytes) = self { ByteString(decoding: bytes) } else { text }
+    }
+
+    /// A number within ±2^53: an integer, or a bulk string with the decimal form of one, as hashes and sorted sets contain.
     public var integer: Int64? {
         switch self {
-        case .integer(let number): number
-        case .bulk, .status: text.flatMap { Int64($0.string) }
+        case .integer(let number): number.bounded
+        case .bulk, .status: text.flatMap { Int64(decimal: $0) }
         case .error, .array, .null: nil
         }
     }

@@ -44,7 +44,7 @@ local went_back = ARGV[15] == '1' or began and not (same and old.incarnation == 
 local issued = tonumber(ARGV[13])
 if issued and not (same and state == 'gone') then
   local revoked = redis.pcall('GET', KEYS[2]) -- an error: it is no string, and nobody's revocation
-  revoked = type(revoked) == 'string' and tonumber(revoked) or 0
+  revoked = number(revoked)
   -- A revocation ahead of the clocks was dated by a clock that was ahead, or that was set back since. It would refuse
   -- all tokens until that time; from now on, it refuses those issued until now. It has to be ahead of Redis's clock as
   -- well: this host's clock may be behind, and would make revoked tokens valid again on all workers.

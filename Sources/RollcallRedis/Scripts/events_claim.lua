@@ -13,7 +13,7 @@ redis.call('HDEL', KEYS[1], '')
 
 local holder, since, length, position, offered, notes = unpack(
   redis.call('HMGET', KEYS[1], 'deliverer', 'claimed_at', 'claimed_for', 'delivered', 'offered', 'attempts'))
-since, length = tonumber(since or 0), tonumber(length or 0)
+since, length = number(since), number(length)
 local holds = since <= now and now - since <= length and offered ~= '1'
 if holder and holder ~= ARGV[1] and holds then return false end
 redis.call('HSET', KEYS[1], 'deliverer', ARGV[1], 'claimed_at', whole(now), 'claimed_for', ARGV[2], 'offered', ARGV[4])

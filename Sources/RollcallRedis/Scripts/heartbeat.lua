@@ -78,7 +78,7 @@ if KEYS[3] and held then
       redis.pcall('HSET', KEYS[4], 'run', run, 'reset', whole(now))
       is_due = true
     end
-    reset = tonumber(text(KEYS[4], 'reset') or 0)
+    reset = number(text(KEYS[4], 'reset'))
   end
   if is_due and append_reset(KEYS[3]) then
     redis.pcall('HDEL', KEYS[4], 'refused')

@@ -23,10 +23,6 @@ local function printed(device)
     .. whole(device.sequence) .. ' ' .. whole(device.since) .. ' ' .. whole(device.lost) .. device.rest
 end
 
-local function number(text)
-  return tonumber(string.match(text, '^%d+$') or 0)
-end
-
 -- Returns what is stored of the user. An absent record has no devices, was never seen, and has version 0.
 local function read_record()
   local record = { devices = {}, status = 'offline', last_seen = 0, version = 0, reset = 0, named = 0, profile = {}, says = {} }

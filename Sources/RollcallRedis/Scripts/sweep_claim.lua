@@ -11,8 +11,7 @@ redis.call('SREM', KEYS[2], '')
 local claim = redis.pcall('GET', KEYS[1]) -- an error: it is no string, and nobody's claim
 if type(claim) == 'string' then
   local holder, since = string.match(claim, '^([^ ]+) ?(%d*)')
-  since = tonumber(since) or 0
-  local holds = since <= now and now - since <= tonumber(ARGV[2])
+  local holds = number(since) <= now and now - number(since) <= tonumber(ARGV[2])
   if holder ~= ARGV[1] and holds then return false end
 end
 redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. whole(now), 'PX', ARGV[2])

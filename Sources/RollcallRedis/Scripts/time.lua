@@ -9,6 +9,11 @@ local function not_ahead(moment)
   return math.min(moment, now)
 end
 
+-- Returns the whole number that a stored text is, at most 2^53: 0 for anything else, which another program has written.
+local function number(text)
+  return math.min(tonumber(type(text) == 'string' and string.match(text, '^%d+$') or 0), 9007199254740992)
+end
+
 -- Formats a whole number. By default, Lua prints at most 14 digits, and larger numbers with an exponent.
 local function whole(number)
   return string.format('%.0f', number)

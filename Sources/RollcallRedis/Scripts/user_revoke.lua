@@ -9,6 +9,6 @@
 -- This write is allowed at maxmemory. Redis then allows all further writes of the script.
 redis.call('PERSIST', KEYS[1])
 local known = redis.pcall('GET', KEYS[1]) -- an error: it is no string, and no revocation
-local moment = math.max(type(known) == 'string' and tonumber(known) or 0, tonumber(ARGV[2]), ARGV[3] == '1' and now or 0)
+local moment = math.max(number(known), tonumber(ARGV[2]), ARGV[3] == '1' and now or 0)
 redis.call('SET', KEYS[1], whole(moment), 'PX', ARGV[1])
 return whole(moment)

@@ -54,8 +54,8 @@ extension Store {
             reply: reply
         ) { value in
             guard !value.isNull else { return .some(nil) }
-            guard let parts = value.array, parts.count == 3, let position = parts[0].text, let time = parts[1].time,
-                let notes = parts[2].text
+            guard let parts = value.array, parts.count == 3, let position = parts[0].readable, let time = parts[1].time,
+                let notes = parts[2].readable
             else { return nil }
             return DeliveryClaim(position: EventID(position) ?? .start, time: time, notes: notes)
         }

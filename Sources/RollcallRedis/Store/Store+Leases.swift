@@ -140,7 +140,7 @@ extension Store {
 extension LeaseSnapshot {
     fileprivate init?(_ value: RedisValue) {
         guard let parts = value.array, parts.count >= 4, let held = parts[0].integer, let time = parts[1].time,
-            let reset = parts[2].integer, let refused = parts[3].text
+            let reset = parts[2].integer, let refused = parts[3].readable
         else { return nil }
         var leases: [Incarnation: Timestamp] = [:]
         for index in stride(from: 4, to: parts.count - 1, by: 2) {

@@ -209,7 +209,7 @@ struct HashFields {
 
     subscript(field: ByteString) -> ByteString? { values[field] }
 
-    func number(_ field: ByteString) -> Int64? { self[field].flatMap { Int64($0.string) } }
+    func number(_ field: ByteString) -> Int64? { self[field].flatMap { Int64(decimal: $0) } }
 
     func time(_ field: ByteString) -> Timestamp? { number(field).map(Timestamp.init(milliseconds:)) }
 }

@@ -139,10 +139,10 @@ final class SentinelSearch: TopologySearch {
                 return failed(
                     sentinel, RedisError(.connectFailed, "a sentinel knows no primary of the name \(name)"))
             }
-            let epoch = facts["config-epoch"].flatMap { Int($0.string) } ?? 0
+            let epoch = facts["config-epoch"].flatMap { Int(decimal: $0) } ?? 0
             sentinel.report = SentinelReport(primary: .host(host.string, port: Int(port)), epoch: epoch)
             sentinel.error = nil
-            let others = facts["num-other-sentinels"].flatMap { Int($0.string) } ?? 0
+            let others = facts["num-other-sentinels"].flatMap { Int(decimal: $0) } ?? 0
             if others >= sentinels.count { tellOthers(of: sentinel) }
             decide()
         case .failure(let error):
@@ -195,7 +195,7 @@ final class SentinelSearch: TopologySearch {
         hasToldOthers = true
         sentinel.asks.send(RedisCommand("SENTINEL", "SENTINELS", .string(name))) { [logger, sentinels] answer in
             let others = ((try? answer.get())?.array ?? []).map(Self.facts).compactMap { facts -> String? in
-                guard let ip = facts["ip"], let port = facts["port"].flatMap({ Int($0.string) }) else { return nil }
+                guard let ip = facts["ip"], let port = facts["port"].flatMap({ Int(decimal: $0) }) else { return nil }
                 return "\(RedisLocation.Address.host(ip.string, port: port))"
             }
             let named = sentinels.map { "\($0.address)" }

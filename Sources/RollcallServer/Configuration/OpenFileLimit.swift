@@ -21,9 +21,11 @@ package enum OpenFileLimit {
 
     /// The most connections that the admin port has open at once.
     ///
-    /// Limit: connections of the admin port. The one that has been idle longest gives way. Where none is idle,
-    /// further ones wait.
+    /// Limit: connections of the admin port. The one that has been idle longest gives way. Where none is idle, 16 more
+    /// answer `/health`, `/ready` and `/metrics`, and other requests get 503.
     package static let adminConnections = 128
+    /// The places beyond those, so that probes have an answer.
+    package static let adminSpare = 16
 
     /// The most connections of an event loop that are no session, whatever the limit.
     ///
@@ -56,7 +58,7 @@ package enum OpenFileLimit {
 
     /// The files left for device connections, sessions and handshakes together.
     private static func devices(files: Int, loops: Int) -> Int {
-        files - min(reserved + eachLoop * loops + adminConnections, files / 2)
+        files - min(reserved + eachLoop * loops + adminConnections + adminSpare, files / 2)
     }
 
     /// The highest limit that this process may set.

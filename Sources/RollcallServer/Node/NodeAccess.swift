@@ -45,16 +45,29 @@ public protocol NodeAccess: Sendable {
     var isReady: Bool { get }
 }
 
-/// Redis is away or refuses writes. The same call may succeed later.
-public struct Unavailable: Error, Hashable, Sendable {
+/// Redis is away, or refuses what was asked. The same call may succeed later.
+public struct Unavailable: Error, Hashable, Sendable, CustomStringConvertible {
     /// When to retry.
     public var retryAfter: Duration
     /// Whether Redis answers but refuses writes. Reads then succeed.
     public var refusesWrites: Bool
+    /// A sentence for people. "Redis is away" is said of nothing else.
+    public var description: String
 
     public init(retryAfter: Duration = .seconds(1), refusesWrites: Bool = false) {
         self.retryAfter = retryAfter
         self.refusesWrites = refusesWrites
+        description =
+            refusesWrites ? "Redis refuses writes but answers reads" : "Redis is away, or was until just now"
+    }
+
+    package init(_ error: RedisError) {
+        self.init(refusesWrites: error.refusesWrites)
+        if error.refusesWrites || error.reply == nil && error.code != .protocolError { return }
+        description =
+            error.isDenied
+            ? "Redis denies the worker a right; rollcall doctor names it, and docs/redis.md has the rules (\(error))"
+            : "Redis refuses this (\(error))"
     }
 }
 

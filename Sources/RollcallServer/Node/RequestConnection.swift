@@ -65,7 +65,7 @@ final class RequestConnection: Sendable {
         do {
             return try await promise.futureResult.get()
         } catch let error as RedisError {
-            throw Unavailable(refusesWrites: error.refusesWrites)
+            throw Unavailable(error)
         }
     }
 

@@ -20,7 +20,7 @@ struct ServerFacts {
     /// Why no worker can use it; `nil` also if it says nothing.
     func refusal(at location: RedisDeployment) -> CannotServe? {
         if let version = facts["redis_version"], facts["valkey_version"] == nil {
-            let numbers = version.parts(at: ".").map { Int($0.string) ?? 0 }
+            let numbers = version.parts(at: ".").map { Int(decimal: $0) ?? 0 }
             if numbers.lexicographicallyPrecedes([6, 2]) {
                 return CannotServe(
                     description:
@@ -29,7 +29,8 @@ struct ServerFacts {
             }
         }
         // One node that serves all slots is as good as a single server.
-        guard facts["redis_mode"] == "cluster", let size = facts["cluster_size"].flatMap({ Int($0.string) }), size > 1,
+        guard facts["redis_mode"] == "cluster", let size = facts["cluster_size"].flatMap({ Int(decimal: $0) }),
+            size > 1,
             !location.isCluster
         else { return nil }
         return CannotServe(

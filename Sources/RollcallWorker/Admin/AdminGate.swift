@@ -94,10 +94,7 @@ struct AdminGate: RouterMiddleware {
         } catch let problem as AdminProblem {
             return problem.response
         } catch let unavailable as Unavailable {
-            let reason =
-                unavailable.refusesWrites
-                ? "Redis refuses writes but answers reads" : "Redis is away, or was until just now"
-            return AdminProblem.unavailable(reason, retryAfter: unavailable.retryAfter).response
+            return AdminProblem.unavailable("\(unavailable)", retryAfter: unavailable.retryAfter).response
         } catch let unsettled as Unsettled {
             return AdminProblem.unavailable(
                 "this worker has just started, or Redis was away until just now: "
@@ -181,7 +178,7 @@ final class AdminRefusals: Sendable {
 
     init(_ factory: any MetricsFactory, logger: Logger) {
         self.logger = logger
-        counters = [AdminProblem.Code.unauthorized, .forbidden].reduce(into: [:]) { counters, code in
+        counters = [AdminProblem.Code.unauthorized, .forbidden, .unavailable].reduce(into: [:]) { counters, code in
             counters[code] = factory.makeCounter(
                 label: Metric.adminRefused.rawValue, dimensions: [("reason", code.rawValue)])
         }

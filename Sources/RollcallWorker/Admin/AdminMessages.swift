@@ -301,11 +301,15 @@ struct AdminProblem: Error, Hashable {
         }
     }
 
-    var response: Response {
+    var parts: (head: HTTPResponse, body: ByteBuffer) {
         let body = Body(code: code.rawValue, detail: detail, status: status.code, title: status.reasonPhrase)
-        var response = AdminJSON.response(AdminJSON.bytes(body), status: status, type: "application/problem+json")
-        response.headers.append(contentsOf: headers)
-        return response
+        let own: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        return (HTTPResponse(status: status, headerFields: own + headers), AdminJSON.bytes(body))
+    }
+
+    var response: Response {
+        let (head, body) = parts
+        return Response(status: head.status, headers: head.headerFields, body: ResponseBody(byteBuffer: body))
     }
 
     private struct Body: Encodable {

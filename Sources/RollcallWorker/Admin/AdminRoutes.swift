@@ -46,6 +46,9 @@ struct AdminRoutes: Sendable {
         [
             AdminRoute(.get, "/health", nil) { _ in AdminJSON.response(AdminHealth()) },
             AdminRoute(.get, "/ready", nil) { try ready($0.query) },
+            // What HAProxy asks unless it is told another method.
+            AdminRoute(.options, "/health", nil) { _ in AdminJSON.response(AdminHealth()) },
+            AdminRoute(.options, "/ready", nil) { try ready($0.query) },
             AdminRoute(.get, "/metrics", .metrics) { _ in try page() },
             AdminRoute(.get, "/live", nil) { _ in LivePage.page.response },
             AdminRoute(.get, "/live/{file}", nil) { try LivePage.named($0.text("file")).response },

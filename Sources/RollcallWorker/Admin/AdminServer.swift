@@ -16,6 +16,7 @@ package struct AdminServer: Service {
     private let configuration: WorkerConfiguration.Admin
     private let tokens: AdminTokens
     private let responder: ASCIIHeads<RouterResponder<AdminContext>>
+    private let refusals: AdminRefusals
     private let group: any EventLoopGroup
     /// The TLS certificate; `nil` without TLS.
     private let certificate: CertificateKeeper?
@@ -35,12 +36,12 @@ package struct AdminServer: Service {
         (self.configuration, self.group) = (configuration, group)
         (self.certificate, self.listening) = (certificate, listening)
         tokens = AdminTokens(configuration, logger: logger)
+        refusals = AdminRefusals(metrics ?? MetricsSystem.factory, logger: logger)
         let routes = AdminRoutes(node: node, metrics: metrics, events: events).all
         responder = Self.responder(
             routes,
             AdminGate(
-                routes: routes, tokens: tokens,
-                refusals: AdminRefusals(metrics ?? MetricsSystem.factory, logger: logger),
+                routes: routes, tokens: tokens, refusals: refusals,
                 audit: AdminAudit(tokens, logger: logger.unkept), logger: logger))
         // Raises the library's log level, because Rollcall logs these events itself.
         var quiet = logger
@@ -134,7 +135,8 @@ package struct AdminServer: Service {
     private func application(
         on address: SocketAddress, listening: @escaping @Sendable (SocketAddress) -> Void
     ) -> Application<ASCIIHeads<RouterResponder<AdminContext>>> {
-        let connections = AdminConnections(most: OpenFileLimit.adminConnections)
+        let connections = AdminConnections(
+            most: OpenFileLimit.adminConnections, spare: OpenFileLimit.adminSpare, refusals: refusals)
         let certificate = certificate
         return Application(
             responder: responder,

@@ -116,6 +116,22 @@ extension RedisReadings {
     }
 }
 
+extension RedisVisit {
+    /// Returns why the user `default` may not write what an append-only file has of workers' scripts, if so.
+    func replay(of rights: WorkerRights) async -> Reading<[String]> {
+        let trials = rights.writes.map { RedisCommand("ACL", arguments: [.string("DRYRUN"), .string("default")] + $0) }
+        var refusals: [String] = []
+        for reply in await ask(trials) {
+            switch reply.reading(right: "acl|dryrun", { $0.text?.string }) {
+            case .success("OK"): break
+            case .success(let refusal): refusals.append(refusal)
+            case .failure(let unread): return .failure(unread)
+            }
+        }
+        return .success(refusals)
+    }
+}
+
 extension Result where Success == RedisValue, Failure == RedisError {
     /// - Parameter right: The command's name in Redis's access control lists.
     func reading<Value>(right: String, _ read: (RedisValue) -> Value?) -> Reading<Value> {
@@ -274,23 +290,16 @@ struct RedisChecks {
             if shortfall.refusal?.hasPrefix("READONLY") == true {
                 return Finding(.rights, .skipped, "not checked: a replica does not report them")
             }
-            let optional = WorkerRights.optional.filter { command in
-                let right = RedisRight.command(command.name.lowercased().replacing(" ", with: "|"))
-                return shortfall.commands.contains(command.name) || shortfall.rights.contains(right)
-            }
-            let unknown = shortfall.commands.filter { name in !optional.contains { $0.name == name } }
-            let missing = shortfall.rights.filter { right in
-                !optional.contains { right == .command($0.name.lowercased().replacing(" ", with: "|")) }
-            }
-            guard unknown.isEmpty else {
+            let (spared, needed) = (shortfall.spared, shortfall.needed)
+            guard needed.commands.isEmpty else {
                 return Finding(
-                    .rights, .failure,
-                    "this Redis does not know \(unknown.joined(separator: ", ")), which workers need",
+                    .rights, .failure, needed.sentence ?? "",
                     advice: "remove rename-command, and use ACLs to keep other users from these commands")
             }
+            let missing = needed.rights
             guard !missing.isEmpty else {
-                guard optional.isEmpty else {
-                    let effects = optional.map { "\($0.name) (\($0.without))" }.joined(separator: ", ")
+                guard spared.isEmpty else {
+                    let effects = spared.map { "\($0.name) (\($0.without))" }.joined(separator: ", ")
                     return Finding(.rights, .warning, "workers do without \(effects)")
                 }
                 // A user who can ask for everything has more than the minimum rights.

@@ -9,8 +9,9 @@ struct DeliveryAttempts: Hashable, Sendable {
     enum Failure: Hashable, Sendable {
         /// The status was not 2xx; with the pause that the answer asks for.
         case refused(status: Int, retryAfter: Duration?)
-        /// There was no answer in time.
-        case late
+        /// The request was sent, and there was no complete answer: none in time, or the connection ended.
+        case unanswered
+        /// The request could not be sent.
         case unreachable
 
         /// Whether fewer events, or others, may be taken: not if the answer is about the caller, the address or the pace.
@@ -18,7 +19,7 @@ struct DeliveryAttempts: Hashable, Sendable {
             switch self {
             case .refused(let status, _):
                 status >= 500 || status >= 400 && ![401, 403, 404, 408, 410, 425, 429].contains(status)
-            case .late: true
+            case .unanswered: true
             case .unreachable: false
             }
         }
@@ -26,10 +27,11 @@ struct DeliveryAttempts: Hashable, Sendable {
 
     /// The most entries in one delivery, to which a reset may be added.
     static let most = 99
-    /// The longest pause after failures, each of which doubles it; and the longest that an answer may ask for.
+    /// The longest pause between attempts, each of which doubles it; and the longest that an answer may ask for.
     private static let longest = Duration.seconds(60), longestAsked = Duration.seconds(3600)
-    /// How often, and within what time, one event alone is refused before the one behind it is tried.
-    private static let patience = 10, window = Duration.seconds(3600)
+    /// How often one event alone fails before the one behind it is tried, and the longest pause until then: all within 60 s, unless
+    /// the receiver's time limits are long.
+    private static let patience = 10, lonePause = Duration.seconds(6)
 
     /// Failed attempts in a row.
     private(set) var failures = 0
@@ -37,9 +39,8 @@ struct DeliveryAttempts: Hashable, Sendable {
     private(set) var next = Timestamp(milliseconds: 0)
     /// How many entries it may have.
     private(set) var size = DeliveryAttempts.most
-    /// How often the first event was refused alone, and since when.
+    /// How often the first event failed alone.
     private var refusals = 0
-    private var refusedSince = Timestamp(milliseconds: 0)
     /// The event in whose place a reset is delivered.
     private(set) var replaced: EventID?
 
@@ -60,45 +61,50 @@ struct DeliveryAttempts: Hashable, Sendable {
 
     /// - Parameters:
     ///   - count: how many entries the attempt had.
+    ///   - time: when it began: a receiver that hangs has had its pause.
     ///   - chance: from 0 to 1.
     mutating func failed(_ failure: Failure, of count: Int, at time: Timestamp, chance: Double) {
-        var pause = min(Self.longest, .seconds(1) * (1 << min(failures, 6))) * (0.75 + chance / 4)
-        failures += 1
+        var pause = min(Self.longest, .seconds(1) * (1 << min(failures, 6)))
+        failures = min(failures + 1, Self.mostCounted)
+        if failure.isAboutEvents {
+            if count == 1 { refusals = min(refusals + 1, Self.mostCounted) }
+            pause = min(pause, count > 1 ? .seconds(1) : isOtherDue ? pause : Self.lonePause)
+            size = max(1, min(size, count) / 2)
+        }
+        pause = pause * (0.75 + chance / 4)
         if case .refused(_, let asked?) = failure { pause = max(pause, min(asked, Self.longestAsked)) }
         next = time.advanced(by: pause)
-        guard failure.isAboutEvents else { return }
-        if count == 1, case .refused = failure {
-            if refusals == 0 || time.since(refusedSince) > Self.window { (refusals, refusedSince) = (0, time) }
-            refusals += 1
-        }
-        size = max(1, min(size, count) / 2)
     }
 
-    /// Handles that the event behind the first one was tried.
+    /// Handles that the event behind the first one was tried. If it is not taken either, the fault is not in the first: it goes on,
+    /// and with each failure of the first the other is tried again.
     mutating func otherTried(wasTaken: Bool, instead first: EventID) {
-        refusals = 0
-        if wasTaken { (replaced, failures, next) = (first, 0, Timestamp(milliseconds: 0)) }
+        if wasTaken { (replaced, failures, refusals, next) = (first, 0, 0, Timestamp(milliseconds: 0)) }
     }
 }
 
 // MARK: In Redis
 
 extension DeliveryAttempts {
+    /// Where counting ends: only the first few make a difference.
+    private static let mostCounted = 1000
+
     private init(size: Int) { self.size = size }
 
     /// The field `attempts` of `events:state`.
     var text: String {
-        "\(failures) \(next.milliseconds) \(size) \(refusals) \(refusedSince.milliseconds) \(replaced.map { "\($0)" } ?? "-")"
+        "\(failures) \(next.milliseconds) \(size) \(refusals) \(replaced.map { "\($0)" } ?? "-")"
     }
 
     /// - Parameter text: anything but what ``text`` gives counts as none.
     init(_ text: ByteString) {
-        let words = text.utf8.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
-        let numbers = words.prefix(5).compactMap { Int64($0) }
-        guard words.count == 6, numbers.count == 5, numbers.allSatisfy({ $0 >= 0 }) else { return }
-        (failures, next) = (Int(clamping: numbers[0]), Timestamp(milliseconds: numbers[1]))
-        size = min(Self.most, max(1, Int(clamping: numbers[2])))
-        (refusals, refusedSince) = (Int(clamping: numbers[3]), Timestamp(milliseconds: numbers[4]))
-        replaced = EventID(words[5])
+        let words = text.parts(at: " ")
+        let numbers = words.prefix(4).compactMap { Int64(decimal: $0) }
+        guard words.count == 5, numbers.count == 4, numbers.allSatisfy({ $0 >= 0 }) else { return }
+        failures = min(Int(numbers[0]), Self.mostCounted)
+        next = Timestamp(milliseconds: numbers[1])
+        size = min(Self.most, max(1, Int(numbers[2])))
+        refusals = min(Int(numbers[3]), Self.mostCounted)
+        replaced = EventID(words[4])
     }
 }

@@ -16,9 +16,9 @@ final class EventDelivery {
         case delivered
         /// The status was not 2xx.
         case refused
-        /// There was no complete answer in time.
+        /// The request was sent, and there was no complete answer: none in time, or the connection ended.
         case late
-        /// The connection failed.
+        /// The request could not be sent.
         case unreachable
     }
 
@@ -57,6 +57,8 @@ final class EventDelivery {
     private var batch: (position: EventID, size: Int, page: EventsPage)?
     private var nextSurvey = ContinuousClock.now
     private var problem = RepeatedProblem()
+    /// Why the stream or the claim could not be used.
+    private var trouble = RepeatedProblem()
     private var mix = RepeatedProblem()
 
     init(_ configuration: WorkerConfiguration, node: Node, metrics: any MetricsFactory, logger: Logger) {
@@ -84,18 +86,34 @@ final class EventDelivery {
                 return (result, metrics.makeCounter(label: Metric.webhookDeliveries.rawValue, dimensions: labels))
             })
         replacements = metrics.makeCounter(label: Metric.webhookReplaced.rawValue, dimensions: [])
-        age.set(0.0 as Double)
+        age.set(webhook.url == nil ? 0 : .nan)
     }
 
     /// Delivers until the task is cancelled. Completes the delivery in progress, and then lets another worker continue.
     func run() async {
         while !Task.isCancelled {
             await survey()
-            let pause = webhook.url == nil ? Pace.claim : (try? await deliver()) ?? Pace.claim
+            let pause = webhook.url == nil ? Pace.claim : await step()
             if pause > .zero { try? await Task.sleep(for: pause) }
         }
         guard webhook.url != nil else { return }
+        // If it fails, the claim ends by itself.
         _ = try? await claim(for: .zero)
+    }
+
+    /// Takes one step, and returns when to take the next one. What cannot be known is no age.
+    private func step() async -> Duration {
+        do {
+            let pause = try await deliver()
+            trouble.ended()
+            return pause
+        } catch {
+            age.set(Double.nan)
+            if trouble.occurred("\(error)", at: .now), !Task.isCancelled {
+                logger.warning("events cannot be delivered", metadata: ["reason": "\(error)"])
+            }
+            return Pace.claim
+        }
     }
 
     private var now: Timestamp { clock.time.advanced(by: clock.at.duration(to: .now)) }
@@ -176,6 +194,7 @@ final class EventDelivery {
     /// - Returns: whether the webhook took it.
     private func send(_ page: EventsPage, behind position: EventID) async -> Bool {
         let id = "events_\(position)_\(page.next)" + (attempts.replaced == nil ? "" : "_reset")
+        let begun = now
         let (failure, reason) = await attempt(page, id: id)
         guard !Task.isCancelled || failure == nil else { return false }
         results[Result(failure)]?.increment(by: 1)
@@ -188,7 +207,7 @@ final class EventDelivery {
         }
         // A reset that was added has no entry.
         let count = page.events.count { $0.id > .start }
-        attempts.failed(failure, of: count, at: now, chance: .random(in: 0...1))
+        attempts.failed(failure, of: count, at: begun, chance: .random(in: 0...1))
         claimed?.failures += 1
         if problem.occurred("\(failure) \(reason)", at: .now) {
             logger.warning(
@@ -245,8 +264,7 @@ final class EventDelivery {
                     }
                 })
         } catch let failure as HTTPClient.Failure {
-            if case .late = failure { return (.late, "\(failure)") }
-            return (.unreachable, "\(failure)")
+            return (failure.wasSent ? .unanswered : .unreachable, "\(failure)")
         } catch {
             return (.unreachable, NetworkFailure.sentence(error))
         }
@@ -254,10 +272,8 @@ final class EventDelivery {
 
     private static func judged(_ answer: HTTPClient.Answer) -> (DeliveryAttempts.Failure?, reason: String) {
         guard !(200...299).contains(answer.status.code) else { return (nil, "") }
-        let seconds = answer.headers.first(name: "retry-after").flatMap { Int64($0) }
         return (
-            .refused(status: Int(answer.status.code), retryAfter: seconds.map { .seconds(max(0, min($0, 86_400))) }),
-            "the response is \(answer.status)"
+            .refused(status: Int(answer.status.code), retryAfter: answer.retryAfter), "the response is \(answer.status)"
         )
     }
 
@@ -290,7 +306,7 @@ extension EventDelivery.Result {
         switch failure {
         case nil: self = .delivered
         case .refused: self = .refused
-        case .late: self = .late
+        case .unanswered: self = .late
         case .unreachable: self = .unreachable
         }
     }

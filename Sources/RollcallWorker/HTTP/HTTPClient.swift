@@ -45,18 +45,43 @@ package struct HTTPClient: Sendable {
         package var status: HTTPResponseStatus
         package var headers: HTTPHeaders
         package var body = ByteBuffer()
+
+        /// How long not to ask again, as `Retry-After` says: in seconds or as a date (RFC 9110 §10.2.3), which counts from the
+        /// server's own. At most a day.
+        var retryAfter: Duration? {
+            guard let text = headers.first(name: "retry-after") else { return nil }
+            let now = headers.first(name: "date").flatMap(Self.date) ?? .now
+            guard let seconds = Double(text) ?? Self.date(text).map({ $0.timeIntervalSince(now) }) else { return nil }
+            return .seconds(seconds.isNaN ? 0 : max(0, min(seconds, 86_400)))
+        }
+
+        private static func date(_ text: String) -> Date? {
+            let format = DateFormatter()
+            format.locale = Locale(identifier: "en_US_POSIX")
+            format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
+            return format.date(from: text)
+        }
     }
 
     package enum Failure: Error, CustomStringConvertible {
         /// The connection ended before the answer was complete, or what came is not HTTP.
-        case noAnswer
-        case late(Duration)
+        case noAnswer(wasSent: Bool, because: (any Error)? = nil)
+        case late(Duration, wasSent: Bool)
         case tooLarge(most: Int, HTTPResponseStatus)
+
+        /// Whether the server had the request, or a part of it.
+        var wasSent: Bool {
+            switch self {
+            case .noAnswer(let wasSent, _), .late(_, let wasSent): wasSent
+            case .tooLarge: true
+            }
+        }
 
         package var description: String {
             switch self {
-            case .noAnswer: "there was no complete response"
-            case .late(let limit): "there was no complete response within \(limit)"
+            case .noAnswer(_, let cause):
+                "there was no complete response" + (cause.map { ": \(NetworkFailure.sentence($0))" } ?? "")
+            case .late(let limit, _): "there was no complete response within \(limit)"
             case .tooLarge(let most, _): "the response is larger than \(most) bytes"
             }
         }
@@ -102,7 +127,10 @@ package struct HTTPClient: Sendable {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let answer = loop.makePromise(of: Answer.self)
         let (tls, host, deadline, mostBytes, wantsBody) = (tls, address.host, deadline, mostBytes, wantsBody)
-        let late = loop.scheduleTask(in: TimeAmount(deadline)) { answer.fail(Failure.late(deadline)) }
+        let wasSent = NIOLoopBoundBox.makeBoxSendingValue(false, eventLoop: loop)
+        let late = loop.scheduleTask(in: TimeAmount(deadline)) {
+            answer.fail(Failure.late(deadline, wasSent: wasSent.value))
+        }
         let port = address.port
         let found = NameLookups.addresses(of: host, port: port, within: deadline, on: loop)
         let channel = found.flatMap { addresses in
@@ -119,7 +147,8 @@ package struct HTTPClient: Sendable {
                         }
                         try pipeline.addHTTPClientHandlers()
                         try pipeline.addHandler(
-                            Exchange(head, body, answer, mostBytes: mostBytes, wantsBody: wantsBody))
+                            Exchange(
+                                head, body, answer, wasSent: wasSent, mostBytes: mostBytes, wantsBody: wantsBody))
                     }
                 }
                 .connect(to: host, port, at: addresses, on: loop)
@@ -144,20 +173,23 @@ package struct HTTPClient: Sendable {
         private let head: HTTPRequestHead
         private let body: ByteBuffer
         private let promise: EventLoopPromise<Answer>
+        private let wasSent: NIOLoopBoundBox<Bool>
         private let mostBytes: Int
         private let wantsBody: Bool
         private var answer: Answer?
 
         init(
-            _ head: HTTPRequestHead, _ body: ByteBuffer, _ promise: EventLoopPromise<Answer>, mostBytes: Int,
-            wantsBody: Bool
+            _ head: HTTPRequestHead, _ body: ByteBuffer, _ promise: EventLoopPromise<Answer>,
+            wasSent: NIOLoopBoundBox<Bool>, mostBytes: Int, wantsBody: Bool
         ) {
-            (self.head, self.body, self.promise) = (head, body, promise)
+            (self.head, self.body, self.promise, self.wasSent) = (head, body, promise, wasSent)
             (self.mostBytes, self.wantsBody) = (mostBytes, wantsBody)
         }
 
         func channelActive(context: ChannelHandlerContext) {
-            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            let sent = context.eventLoop.makePromise(of: Void.self)
+            sent.futureResult.assumeIsolated().whenSuccess { [wasSent] in wasSent.value = true }
+            context.write(wrapOutboundOut(.head(head)), promise: sent)
             if body.readableBytes > 0 { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         }
@@ -177,11 +209,13 @@ package struct HTTPClient: Sendable {
         }
 
         func channelInactive(context: ChannelHandlerContext) {
-            promise.fail(Failure.noAnswer)
+            promise.fail(Failure.noAnswer(wasSent: wasSent.value))
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) {
-            promise.fail(error is HTTPParserError ? Failure.noAnswer : error)
+            let isForeign = error is HTTPParserError
+            let failure = Failure.noAnswer(wasSent: wasSent.value, because: isForeign ? nil : error)
+            promise.fail(isForeign || wasSent.value ? failure : error)
             context.close(promise: nil)
         }
     }

@@ -71,7 +71,8 @@ extension Metric {
         case .redisRoundTrip: "Time from sending a command to its reply, in pipelines."
         case .adminRefused: "Requests to the admin port without a sufficient token, by reason."
         case .events: "Entries of the stream of events."
-        case .webhookAge: "Age of the oldest event that the webhook has not taken; 0 at workers that do not deliver."
+        case .webhookAge:
+            "Age of the oldest event that the webhook has not taken; 0 at workers that do not deliver, absent while it is not known."
         case .eventsRefused: "Whether Redis refuses to append events."
         case .webhookReplaced: "Events that the webhook never took, and for which it was sent a reset."
         case .webhookDeliveries: "Deliveries to the webhook, by result."

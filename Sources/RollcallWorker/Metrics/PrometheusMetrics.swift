@@ -173,7 +173,8 @@ private final class Series: CounterHandler, FloatingPointCounterHandler, MeterHa
     func lines(_ name: String, _ labels: String) -> String {
         let (value, counts) = state.withLock { $0 }
         let braced = labels.isEmpty ? "" : "{\(labels)}"
-        guard kind == .histogram else { return "\(name)\(braced) \(Self.number(value))\n" }
+        // A gauge that does not know its value is left out, so that alerts can tell.
+        guard kind == .histogram else { return value.isNaN ? "" : "\(name)\(braced) \(Self.number(value))\n" }
         var (text, total) = ("", 0)
         for (count, bound) in zip(counts, bounds + [.infinity]) {
             total += count
@@ -185,7 +186,6 @@ private final class Series: CounterHandler, FloatingPointCounterHandler, MeterHa
 
     /// A number in Prometheus's format: whole numbers without a fraction, whatever their size.
     static func number(_ value: Double) -> String {
-        if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
         return Int64(exactly: value).map(String.init) ?? "\(value)"
     }

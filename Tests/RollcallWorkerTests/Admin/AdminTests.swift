@@ -343,7 +343,7 @@ struct AdminTests {
                 #expect(answer.problem == "not_found", "\(path)")
             }
             for (method, path, allowed) in [
-                ("POST", "/health", "GET, HEAD"), ("DELETE", "/v1/presence", "GET, HEAD, POST"),
+                ("POST", "/health", "GET, HEAD, OPTIONS"), ("DELETE", "/v1/presence", "GET, HEAD, POST"),
                 ("PUT", "/v1/conversations/c/typing", "GET, HEAD"),
                 ("POST", "/v1/conversations/c/members", "GET, HEAD, PUT, DELETE"),
                 ("GET", "/v1/conversations/c/members/a", "PUT, DELETE"),

@@ -101,6 +101,82 @@ struct AdminWireTests {
         }
     }
 
+    /// Regression: for as long as 128 of an app's server were under way and then kept, nobody else had an answer.
+    @Test("200 connections of an app's server, busy or kept, leave room for probes", .timeLimit(.minutes(1)))
+    func crowded() async throws {
+        try await withAdmin { ask in
+            var pool: [RawClient] = []
+            for _ in 0..<200 { pool.append(try RawClient(port: ask.port)) }
+            let head = "POST /v1/presence HTTP/1.1\r\nHost: localhost\r\nContent-Length: 15\r\n\r\n"
+            for client in pool { try? await client.send(head) }
+            for path in ["/health", "/ready"] { #expect(try await ask("GET", path).status == 200) }
+            let answer = try await exchange(
+                "GET /v1/presence?user=a HTTP/1.1\r\nHost: localhost\r\n\r\n", port: ask.port)
+            #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.lowercased().contains("retry-after: 1"), "\(answer)")
+            #expect(answer.contains("all connections of this port are in use"))
+            for client in pool { try? await client.send(#"{"users":["a"]}"#) }
+            var answers: [String: Int] = [:]
+            for client in pool { answers[String(((try? await client.readHead()) ?? "").prefix(12)), default: 0] += 1 }
+            #expect(answers["HTTP/1.1 200"] == 128, "\(answers)")
+            // All are kept, and idle.
+            #expect(try await ask("GET", "/v1/presence?user=a").status == 200)
+            withExtendedLifetime(pool) {}
+        }
+    }
+
+    @Test("connections that were never used give way, too", .timeLimit(.minutes(1)))
+    func unused() async throws {
+        try await withAdmin { ask in
+            let silent = try (0..<160).map { _ in try RawClient(port: ask.port) }
+            let began = ContinuousClock.now
+            #expect(try await ask("GET", "/v1/presence?user=a").status == 200)
+            #expect(ContinuousClock.now - began < .seconds(4))
+            withExtendedLifetime(silent) {}
+        }
+    }
+
+    /// Regression: it waited for the rest of its minute, and took the place of another reader.
+    @Test("a reader of events that hangs up is forgotten at once", .timeLimit(.minutes(1)))
+    func hangsUp() async throws {
+        let node = DictionaryNode()
+        node.change { $0.events = [] }
+        try await withAdmin(node) { ask in
+            let began = ContinuousClock.now
+            for _ in 0..<40 {
+                let rest = try await exchange(
+                    "GET /v1/events?after=0&wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n", port: ask.port)
+                #expect(rest.isEmpty)
+            }
+            #expect(ContinuousClock.now - began < .seconds(10))
+        }
+    }
+
+    @Test("who asks whether to send a body is told so at once")
+    func expects() async throws {
+        try await withAdmin { ask in
+            let client = try RawClient(port: ask.port)
+            try await client.send(
+                "POST /v1/presence HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 15\r\n\r\n")
+            #expect(try await client.readHead().hasPrefix("HTTP/1.1 100 Continue\r\n"))
+            try await client.send(#"{"users":["a"]}"#)
+            #expect(try await client.readHead().hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
+    @Test(
+        "what balancers ask by default is answered",
+        arguments: [
+            "OPTIONS /ready HTTP/1.0", "OPTIONS /health HTTP/1.0", "GET /ready HTTP/1.0", "HEAD /ready HTTP/1.1",
+            "GET /ready?x HTTP/1.1", "GET http://10.0.0.1:8081/ready HTTP/1.1",
+            "OPTIONS http://elsewhere/ready HTTP/1.1",
+        ])
+    func probed(line: String) async throws {
+        try await withAdmin { ask in
+            let answer = try await exchange("\(line)\r\nHost: 10.0.0.1\r\nConnection: close\r\n\r\n", port: ask.port)
+            #expect(answer.hasPrefix("HTTP/1.1 200 ") || answer.hasPrefix("HTTP/1.0 200 "), "\(answer)")
+        }
+    }
+
     /// Stops like a worker that has nothing else to do.
     private struct UntilStopped: Service {
         let server: AdminServer

@@ -190,7 +190,7 @@ struct OperatorRouteTests {
         var written: [String: String] = [:]
         for (path, operations) in document.paths {
             // HEAD is GET without the body, and is not listed.
-            let methods = ["get", "post", "put", "delete", "patch"].filter { operations[$0] != nil }
+            let methods = ["get", "options", "post", "put", "delete", "patch"].filter { operations[$0] != nil }
             written[path] = methods.map { $0 == "get" ? "GET, HEAD" : $0.uppercased() }.joined(separator: ", ")
         }
         let routes = AdminRoutes(node: node, metrics: nil, events: EventRing()).all

@@ -135,9 +135,12 @@ struct EdgeHandshakeTests {
         } body: { edge in
             let other = try RawClient(port: edge.port)
             try await other.send(TestEdge.request())
-            for method in ["GET", "HEAD"] {
+            for line in [
+                "GET /", "HEAD /", "OPTIONS /", "GET /?x", "GET http://10.0.0.1:80/", "GET http://10.0.0.1?x=/y",
+            ] {
+                let method = line.prefix(4)
                 let client = try RawClient(port: edge.port)
-                try await client.send("\(method) / HTTP/1.1\r\nHost: 10.0.0.1\r\nOrigin: https://a.example\r\n\r\n")
+                try await client.send("\(line) HTTP/1.1\r\nHost: 10.0.0.1\r\nOrigin: https://a.example\r\n\r\n")
                 let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
                 #expect(answer.hasPrefix("HTTP/1.1 \(isServing ? 200 : 503) "))
                 #expect(answer.hasSuffix("\r\n\r\n") == (method == "HEAD"))

@@ -88,11 +88,13 @@ struct EventDeliveryTests {
         #expect(receiver.taken.dropFirst(before).contains("reset"))
     }
 
-    /// Regression: a receiver that needed longer for a hundred events than it had got the same hundred for ever.
-    @Test("what is too much at once is delivered in parts, each under an ID of its own")
-    func halved() async throws {
+    /// Regression: a receiver that needed longer for a hundred events than it had, or died of them, got the same hundred for ever.
+    @Test(
+        "what is too much at once is delivered in parts, each under an ID of its own",
+        arguments: [HTTPResponseStatus.payloadTooLarge, nil])
+    func halved(answer: HTTPResponseStatus?) async throws {
         let receiver = try await Receiver([])
-        receiver.judge { $0.count > 20 ? .payloadTooLarge : .ok }
+        receiver.judge { $0.count > 20 ? answer : .ok }
         try await withDeliverers(1, to: receiver) { redis in
             for number in 1...60 { try await redis.append("alice online \(number)") }
             try await eventually("all is delivered") { receiver.taken.last == "alice online 60" }
@@ -102,20 +104,55 @@ struct EventDeliveryTests {
     }
 
     /// Regression: nothing behind it was delivered any more.
-    @Test("a reset takes the place of an event that is never taken, once the one behind it is")
-    func replaced() async throws {
+    @Test(
+        "a reset takes the place of an event that is never taken, once the one behind it is",
+        arguments: [HTTPResponseStatus.badRequest, nil])
+    func replaced(answer: HTTPResponseStatus?) async throws {
         let receiver = try await Receiver([])
-        receiver.judge { $0.contains { $0.contains("zoe") } ? .badRequest : .ok }
+        receiver.judge { $0.contains { $0.contains("zoe") } ? answer : .ok }
         let redis = try await RedisServer()
         try await redis.append("zoe online 1", "bob online 2", "alice offline 3")
         // It was refused nine times before, alone.
-        let now = Timestamp.hostTime.milliseconds
-        try await redis.command("HSET", "events:state", "attempts", "9 0 1 9 \(now) -")
+        try await redis.command("HSET", "events:state", "attempts", "9 0 1 9 -")
         try await withDeliverers(1, on: redis, to: receiver) { _ in
             try await eventually("all is delivered") { receiver.taken.contains("alice offline 3") }
         }
         // The reset of the worker that starts follows.
         #expect(receiver.taken.prefix(4) == ["bob online 2", "reset", "bob online 2", "alice offline 3"])
+    }
+
+    /// Regression: it ended the worker, kept new ones from starting, or stopped delivery without a word.
+    @Test(
+        "whatever another program writes to events:state, workers start, and deliver or say why not",
+        arguments: [
+            ["attempts", "9223372036854775807 0 99 0 -"], ["attempts", "0 0 1 9223372036854775807 -"],
+            ["attempts", "\u{7F}x"], ["claimed_at", "abc"], ["claimed_for", "1e999"], ["deliverer", ""],
+            ["reset", "abc"],
+            ["run", "abc"], ["delivered", "x"], ["delivered", "99999999999999999999-1"], ["offered", "abc"], nil,
+        ])
+    func foreign(field: [String]?) async throws {
+        let receiver = try await Receiver([])
+        let redis = try await RedisServer()
+        try await redis.append("alice online 1")
+        if let field {
+            try await redis.command("HSET", "events:state", "deliverer", "w9.1", field[0], field[1])
+        } else {
+            try await redis.command("SET", "events:state", "abc")
+        }
+        let (metrics, ring) = (PrometheusMetrics(), EventRing())
+        try await withDeliverers(1, on: redis, to: receiver, metrics: metrics, log: ring) { _ in
+            if field == nil {
+                try await eventually("it says why not") {
+                    ring.events.contains { "\($0)".contains("WRONGTYPE") }
+                }
+                #expect(!metrics.exposition().contains("\nrollcall_webhook_age_seconds "), "nobody knows it")
+            } else {
+                try await eventually("it delivers") { receiver.taken.contains("alice online 1") }
+                try await eventually("nothing waits") {
+                    metrics.exposition().contains("\nrollcall_webhook_age_seconds 0\n")
+                }
+            }
+        }
     }
 
     @Test("an answer that is long, late or missing costs one attempt each, and nothing else")
@@ -133,6 +170,7 @@ struct EventDeliveryTests {
 /// Runs as many deliverers on one Redis.
 private func withDeliverers(
     _ count: Int, on server: RedisServer? = nil, to receiver: Receiver, timeout: Duration = .seconds(5),
+    metrics: PrometheusMetrics = PrometheusMetrics(), log: EventRing = EventRing(),
     _ body: (RedisServer) async throws -> Void
 ) async throws {
     let redis: RedisServer
@@ -144,7 +182,7 @@ private func withDeliverers(
     configuration.events.webhook.url = "http://127.0.0.1:\(receiver.port)/hook?x=1"
     configuration.events.webhook.secret = Receiver.secret
     configuration.events.webhook.timeout = timeout
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }.kept(in: log)
     var stops: [() async throws -> Void] = []
     for number in 0..<count {
         configuration.worker.id = "w\(number)"
@@ -152,7 +190,7 @@ private func withDeliverers(
             NodeSettings(configuration), group: MultiThreadedEventLoopGroup.singleton.next(), logger: logger)
         try await node.start(edge: "", host: "test") { 0 }
         let task = Task { [configuration] in
-            await EventDelivery(configuration, node: node, metrics: PrometheusMetrics(), logger: logger).run()
+            await EventDelivery(configuration, node: node, metrics: metrics, logger: logger).run()
         }
         stops.append {
             task.cancel()
@@ -200,7 +238,7 @@ private final class Receiver: Sendable {
         /// What the next requests are answered; `nil` closes the connection. Then all are taken, with a long answer.
         var answers: [HTTPResponseStatus?] = []
         /// What they are answered, by their events, once there are no such answers.
-        var judge: @Sendable ([String]) -> HTTPResponseStatus = { _ in .ok }
+        var judge: @Sendable ([String]) -> HTTPResponseStatus? = { _ in .ok }
         var redis: RedisServer?
     }
 
@@ -228,7 +266,7 @@ private final class Receiver: Sendable {
     var redis: RedisServer? { state.withLockedValue { $0.redis } }
 
     func keep(_ redis: RedisServer) { state.withLockedValue { $0.redis = redis } }
-    func judge(_ judge: @escaping @Sendable ([String]) -> HTTPResponseStatus) {
+    func judge(_ judge: @escaping @Sendable ([String]) -> HTTPResponseStatus?) {
         state.withLockedValue { $0.judge = judge }
     }
     func answer(with answers: [HTTPResponseStatus?]) { state.withLockedValue { $0.answers = answers } }

@@ -25,7 +25,15 @@ struct Handshake: Sendable {
 
     /// Whether a load balancer asks for the worker's health: by default many ask for this path, at the port of their traffic.
     static func isHealthCheck(_ request: HTTPRequestHead) -> Bool {
-        (request.method == .GET || request.method == .HEAD) && ByteString(request.uri) == "/"
+        [.GET, .HEAD, .OPTIONS].contains(request.method) && path(of: request) == "/"
+    }
+
+    /// The path without the query, also of a request that names the server before it (RFC 9112 §3.2.2).
+    private static func path(of request: HTTPRequestHead) -> ByteString {
+        let target = ByteString(request.uri)
+        let path = target.cut(at: "?")?.before ?? target
+        guard path.begins(with: "http://") || path.begins(with: "https://") else { return path }
+        return ByteString("/" + path.parts(at: "/").dropFirst(3).map(\.string).joined(separator: "/"))
     }
 
     /// - Returns: The value of `Sec-WebSocket-Accept` for a valid request.
@@ -34,8 +42,7 @@ struct Handshake: Sendable {
         for name in Self.read where !headers[name].allSatisfy({ ByteString($0).isASCII }) {
             throw .bad("The header \(name) must be ASCII.")
         }
-        let path = ByteString(request.uri)
-        guard path.cut(at: "?")?.before ?? path == Self.path else { throw .notHere }
+        guard Self.path(of: request) == Self.path else { throw .notHere }
         guard request.method == .GET else { throw .notGET }
         // Before what only a WebSocket has: a plain request tells a page whether its origin may connect.
         guard headers["origin"].count <= 1,

@@ -1,13 +1,12 @@
 // The rights in Redis that a worker needs, and which of them a user lacks.
 
 import RollcallProtocol
-import RollcallRedis
 
 extension RedisVisit {
     /// Finds the rights and commands that a worker would lack as this visit's user. `ACL DRYRUN` is made for this, but
     /// requires Redis 7 and a right that no worker should have. Instead, commands are queued in a transaction that is never
     /// executed: Redis checks the rights when it queues a command.
-    func shortfall(of rights: WorkerRights) async throws(RedisError) -> Shortfall {
+    package func shortfall(of rights: WorkerRights) async throws(RedisError) -> Shortfall {
         var shortfall = Shortfall()
         // Nothing else is sent before `MULTI` is known to work: outside of a transaction, the commands would be executed.
         if let refusal = try Self.refusal(await ask("MULTI")) {
@@ -32,20 +31,6 @@ extension RedisVisit {
         return shortfall
     }
 
-    /// Returns why the user `default` may not write what an append-only file has of workers' scripts, if so.
-    func replay(of rights: WorkerRights) async -> Reading<[String]> {
-        let trials = rights.writes.map { RedisCommand("ACL", arguments: [.string("DRYRUN"), .string("default")] + $0) }
-        var refusals: [String] = []
-        for reply in await ask(trials) {
-            switch reply.reading(right: "acl|dryrun", { $0.text?.string }) {
-            case .success("OK"): break
-            case .success(let refusal): refusals.append(refusal)
-            case .failure(let unread): return .failure(unread)
-            }
-        }
-        return .success(refusals)
-    }
-
     /// Returns Redis's error reply, if it is one.
     private static func refusal(_ result: Result<RedisValue, RedisError>) throws(RedisError) -> RedisError? {
         guard case .failure(let error) = result else { return nil }
@@ -55,13 +40,43 @@ extension RedisVisit {
 }
 
 /// What a worker would lack in a Redis.
-struct Shortfall: Hashable, Sendable {
+package struct Shortfall: Hashable, Sendable {
     /// The missing rights, in the order of ``WorkerRights/all``.
-    var rights: [RedisRight] = []
+    package var rights: [RedisRight] = []
     /// The commands that this Redis does not know, because they were renamed or it is too old.
-    var commands: [String] = []
+    package var commands: [String] = []
     /// Why it accepts no writes at the moment, in its own words; `nil` if it does.
-    var refusal: String?
+    package var refusal: String?
+
+    package init(rights: [RedisRight] = [], commands: [String] = [], refusal: String? = nil) {
+        (self.rights, self.commands, self.refusal) = (rights, commands, refusal)
+    }
+
+    /// What workers do without, and what that costs.
+    package var spared: [(name: String, without: String)] {
+        WorkerRights.optional.filter { commands.contains($0.name) || rights.contains(Self.right(to: $0.name)) }
+    }
+
+    /// What no worker can do without.
+    package var needed: Shortfall {
+        let spared = spared.map(\.name)
+        return Shortfall(
+            rights: rights.filter { !spared.map(Self.right).contains($0) },
+            commands: commands.filter { !spared.contains($0) })
+    }
+
+    /// What is missing, for people; `nil` if nothing is.
+    package var sentence: String? {
+        if !commands.isEmpty {
+            return "this Redis does not know \(commands.joined(separator: ", ")), which workers need"
+        }
+        return rights.isEmpty
+            ? nil : "rights that a worker needs are missing: \(rights.map(\.description).joined(separator: " "))"
+    }
+
+    private static func right(to command: String) -> RedisRight {
+        .command(command.lowercased().replacing(" ", with: "|"))
+    }
 
     mutating func add(_ lack: Lack) {
         switch lack {
@@ -97,7 +112,7 @@ extension RedisError {
 // MARK: The rights
 
 /// A right in an ACL.
-enum RedisRight: Hashable, Sendable, CustomStringConvertible {
+package enum RedisRight: Hashable, Sendable, CustomStringConvertible {
     /// A command, or one of its subcommands, in lower case: `hset`, `script|load`.
     case command(String)
     /// All keys that match a pattern.
@@ -106,7 +121,7 @@ enum RedisRight: Hashable, Sendable, CustomStringConvertible {
     case channels(String)
 
     /// The ACL rule for the right, as `ACL SETUSER` and ACL files accept it.
-    var description: String {
+    package var description: String {
         switch self {
         case .command(let name): "+\(name)"
         case .keys(let pattern): "~\(pattern)"
@@ -117,28 +132,28 @@ enum RedisRight: Hashable, Sendable, CustomStringConvertible {
 
 /// The rights that a worker needs for one prefix, and no others: for the commands that it sends, and for those in its
 /// scripts, which run with the rights of the caller.
-struct WorkerRights: Sendable {
+package struct WorkerRights: Sendable {
     private let names: KeyNames
     /// The same names as patterns, with `*` for the variable parts.
     private let patterns: KeyNames
     private let isOfCluster: Bool
 
     /// - Parameter isOfCluster: whether the user is on the nodes of a Redis Cluster.
-    init(names: KeyNames, ofCluster isOfCluster: Bool = false) {
+    package init(names: KeyNames, ofCluster isOfCluster: Bool = false) {
         self.names = names
         self.isOfCluster = isOfCluster
         patterns = KeyNames(prefix: Self.literally(names.prefix))
     }
 
     /// All rights, in the order of `Config/redis.acl` or `Config/redis-cluster.acl`.
-    var all: [RedisRight] {
+    package var all: [RedisRight] {
         keys(patterns).map { .keys($0) } + channels(patterns).map { .channels($0) }
-            + (others.map(\.name) + (isOfCluster ? [] : Self.underSentinels) + onKeys.map(\.name) + onChannels)
+            + (others.map(\.name) + onKeys.map(\.name) + onChannels)
             .map { .command($0) }
     }
 
     /// Returns the ACL file's line for a user with these rights, without the password.
-    func line(user: String) -> String {
+    package func line(user: String) -> String {
         let rules = ["resetkeys", "resetchannels", "-@all"] + all.map(\.description)
         return "user \(user) on \(rules.joined(separator: " "))"
     }
@@ -160,7 +175,7 @@ struct WorkerRights: Sendable {
     }
 
     /// One or more commands for each right that writes, in the form that an append-only file uses.
-    var writes: [[RedisCommand.Argument]] {
+    package var writes: [[RedisCommand.Argument]] {
         let keys = keys(names)
         let forms = onKeys.filter { Self.writing.contains($0.name) } + [("pexpireat", ["1"])]
         return (forms.map { [$0.name, keys[0]] + $0.rest } + keys.map { ["del", $0] }).map { $0.map { .string($0) } }
@@ -212,7 +227,7 @@ extension WorkerRights {
         Self.everywhere
             + (isOfCluster
                 ? [("cluster|info", []), ("cluster|slots", []), ("asking", [])]
-                : [("select", ["0"]), ("info", ["server"])])
+                : [("select", ["0"]), ("info", ["server"]), ("role", [])])
     }
 
     /// `multi` and `discard` let a worker check its rights without executing anything.
@@ -227,11 +242,8 @@ extension WorkerRights {
         (name: "SCRIPT LOAD", without: "scripts are sent whole after each connect"),
         (name: "INFO", without: "after each start there may be a reset of the events too many"),
         (name: "CLUSTER INFO", without: "a node that is cut off is believed"),
+        (name: "ROLE", without: "a replica is noticed only when it refuses a write"),
     ]
-
-    /// Sent to each server that sentinels name as primary, before any other command. This right is not probed: without
-    /// it, no connection gets as far as the check.
-    private static let underSentinels = ["role"]
 
     /// On a cluster, the audit does not read the session list: it is on the same primary as the leases. And there are no
     /// events.
