@@ -7,9 +7,28 @@ internal import RollcallRedis
 public struct CannotServe: Error, CustomStringConvertible {
     /// What is missing and what to do, in sentences.
     public let description: String
+    /// Whether Redis denied the first heartbeat.
+    let isDenied: Bool
 
-    package init(description: String) {
-        self.description = description
+    package init(description: String) { self.init(description: description, isDenied: false) }
+
+    private init(description: String, isDenied: Bool) {
+        (self.description, self.isDenied) = (description, isDenied)
+    }
+
+    /// - Parameter lack: What is missing, in a sentence.
+    static func lacks(_ lack: String, at location: RedisDeployment) -> CannotServe {
+        CannotServe(
+            description: "the Redis at \(location) cannot be used by \(location.username ?? "default"): \(lack). "
+                + "\(RedisDeployment.rightsFile(ofCluster: location.isCluster)) lists all rights that a worker needs, and "
+                + "rollcall doctor says what to do")
+    }
+
+    static func tooFewConnections(_ error: RedisError, at location: RedisDeployment) -> CannotServe {
+        CannotServe(
+            description:
+                "the Redis at \(location) does not accept all connections that a worker needs (\(error)): raise its "
+                + "maxclients, or set worker.loops to fewer event loops")
     }
 
     /// - Parameter error: Redis's denial, which names what is not allowed.
@@ -18,7 +37,8 @@ public struct CannotServe: Error, CustomStringConvertible {
             description:
                 "the user \(location.username ?? "default") of the Redis at \(location) lacks rights that a worker "
                 + "needs (\(error.sentence)). \(RedisDeployment.rightsFile(ofCluster: location.isCluster)) lists all of them, "
-                + "and rollcall doctor names those that are missing")
+                + "and rollcall doctor names those that are missing",
+            isDenied: true)
     }
 
     /// - Parameter refusal: Redis's error text. Its first word is the kind of error.
@@ -56,6 +76,11 @@ public struct CannotServe: Error, CustomStringConvertible {
     }
 
     static func noRedis(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {
+        if let reason, reason.code == .authentication {
+            return CannotServe(
+                description: "the Redis at \(location) does not accept the user or the password (\(reason)): set "
+                    + "redis.password_file, and the user in redis.url")
+        }
         let reason = reason.map { "\($0)" } ?? "no answer"
         return CannotServe(
             description: "no Redis at \(location) (\(reason)): start one, or set redis.url to its address")

@@ -45,10 +45,22 @@ import Testing
         arguments: [
             "", "active", "active w1.a 5-b 1 2", " w1.a 5-b 1 2 0", "active w1.a 5b 1 2 0",
             "active w1.a x-b 1 2 0", "active w1.a 5-b x 2 0", "active w1.a 5-b 1 x 0", "active w1.a 5-b 1 2 x",
-            "active  w1.a 5-b 1 2 0", "active w1.a 5-b 99999999999999999999 2 0",
+            "active  w1.a 5-b 1 2 0", "active w1.a 5-b 9x 2 0",
         ])
     func noRecord(text: String) {
         #expect(DeviceRecord(ByteString(text)) == nil)
+    }
+
+    /// Regression: unbounded ones overflowed where they were counted on.
+    @Test(
+        "a number from Redis is within what the scripts can hold",
+        arguments: [
+            ("0", 0), ("-7", -7), ("9007199254740993", 1 << 53), ("-9007199254740993", -1 << 53),
+            ("9223372036854775808", 1 << 53), (String(repeating: "9", count: 4000), 1 << 53),
+        ] as [(String, Int64)])
+    func bounded(text: String, number: Int64) {
+        #expect(Int64(decimal: ByteString(text)) == number)
+        #expect(Int64(decimal: ByteString(text + "x")) == nil && Int64(decimal: ByteString("+" + text)) == nil)
     }
 
     @Test("devices of dead workers are skipped in a record")

@@ -268,6 +268,7 @@ public final class Shard {
         case .sentAway: if let session { sessions.end(session, .sentAway, at: now) }
         case .hereEnded(let entry, let sequence): backendEntries.ended(entry, upTo: sequence, at: now)
         case .erased(let user): backendEntries.erased(user, at: now)
+        case .moved: break
         }
     }
 }

@@ -10,6 +10,8 @@ public enum WorkerNotice: Hashable, Sendable {
     case hereEnded(EntryName, upTo: Int64)
     /// A user was erased: what apps' servers say of them ends.
     case erased(UserID)
+    /// The name of `redis.url` leads to another server now.
+    case moved
 }
 
 extension WorkerNotice {
@@ -28,7 +30,7 @@ extension WorkerNotice {
         case .replaced(let user, let device, let session), .sentAway(let user, let device, let session):
             guard let random = session.cut(at: "-")?.after else { return nil }
             return SessionName(user: user, device: device, session: SessionID(random: random))
-        case .hereEnded, .erased: return nil
+        case .hereEnded, .erased, .moved: return nil
         }
     }
 }
@@ -49,6 +51,8 @@ extension WorkerNotice: JSONReadable, JSONWritable {
             self = .hereEnded(EntryName(ofServersFor: user, in: conversation), upTo: sequence)
         } else if let erased {
             self = .erased(erased)
+        } else if try json.optionalField("moved") == true {
+            self = .moved
         } else {
             throw UnexpectedJSON("it is of no known kind")
         }
@@ -71,6 +75,7 @@ extension WorkerNotice: JSONReadable, JSONWritable {
             case .hereEnded(let entry, let sequence):
                 json.field("here_ended", "\(entry.session.user) \(entry.conversation) \(sequence)")
             case .erased(let user): json.field("erased", user)
+            case .moved: json.field("moved", true)
             }
         }
     }

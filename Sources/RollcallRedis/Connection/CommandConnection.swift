@@ -90,7 +90,7 @@ package final class CommandConnection {
         connection = RedisConnection(to: endpoint, on: eventLoop, logger: logger, settings: settings) { location in
             var steps = HandshakeStep.introduction(location, name: name)
             if location.database != 0 { steps.append(.select(location.database)) }
-            if endpoint.isNamedBySentinels { steps.append(.role(at: location.address)) }
+            steps += endpoint.role(at: location)
             // A script that was not loaded is sent as source when it is called.
             return steps
                 + scripts.map { script in

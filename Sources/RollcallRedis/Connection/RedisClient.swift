@@ -96,6 +96,9 @@ extension RedisClient {
     /// Whether commands for this key can be sent.
     public func isConnected(for key: String) -> Bool { connection(for: key)?.isConnected ?? false }
 
+    /// The address of the single server to which there is a connection.
+    package var serverAddress: SocketAddress? { isSpread ? nil : owners.first?.connection.address }
+
     /// Why there is no connection at this moment; with several primaries, one of the reasons.
     public var lastError: RedisError? { owners.lazy.compactMap(\.lastError).first ?? topology.error }
 

@@ -189,6 +189,9 @@ extension RedisConnection {
         }
     }
 
+    /// The server's address, while there is a channel to it.
+    var address: SocketAddress? { if case .open(let handler, _) = state { handler.address } else { nil } }
+
     /// Whether another address of the host has not been tried since the last attempt failed.
     var hasOtherAddress: Bool { !useless.isEmpty && addresses.contains { !useless.contains($0) } }
 
@@ -466,14 +469,16 @@ struct HandshakeStep {
         }
     }
 
-    /// Checks that the server that sentinels name is a primary. During a failover, it may no longer be one, or not yet.
-    static func role(at address: RedisLocation.Address) -> HandshakeStep {
+    /// Refuses a replica: sentinels may name one during a failover, and a name may lead to several servers. A server that may
+    /// not, or cannot, be asked counts as a primary.
+    static func role(at address: RedisLocation.Address, isNamedBySentinels: Bool) -> HandshakeStep {
         HandshakeStep(command: RedisCommand("ROLE")) { reply in
-            if let line = reply.error { return RedisError(reply: line, command: "ROLE") }
-            if reply.tree.array?.first?.text == "master" { return nil }
-            return RedisError(
-                .server(kind: "READONLY"), command: "ROLE",
-                "the sentinels name \(address) as the primary, and it is a replica: a failover may be under way")
+            guard reply.tree.array?.first?.text == "slave" else { return nil }
+            let sentence =
+                isNamedBySentinels
+                ? "the sentinels name \(address) as the primary, and it is a replica: a failover may be under way"
+                : "\(address) leads to a replica, which refuses writes: redis.url must lead to the primary alone"
+            return RedisError(.server(kind: "READONLY"), command: "ROLE", sentence)
         }
     }
 }

@@ -106,6 +106,9 @@ public final class RedisSubscriber {
     /// Whether there is a connection, by primary.
     package var links: [RedisLocation.Address: Bool] { nodes.mapValues(\.isConnected) }
 
+    /// Why a connection is missing at this moment; with several, one of the reasons.
+    package var lastError: RedisError? { nodes.values.lazy.compactMap(\.lastError).first }
+
     /// The number of open connections.
     public var connectionCount: Int { nodes.values.count { $0.isConnected } }
 

@@ -59,6 +59,9 @@ package final class SubscriberConnection {
     /// Whether the node says that the cluster is down, or the user lacks the right. Only one channel is then retried at
     /// a time, until one succeeds.
     private var isDown = false
+    /// Why Redis has refused the last subscriptions, on this connection or the ones before: what serves commands and no messages
+    /// is no connection.
+    private var refusal: RedisError?
     /// How many ticks lie between two attempts: more with each that the user has no right to.
     private var pause = 1
     private static let longestPause = 20
@@ -77,8 +80,7 @@ package final class SubscriberConnection {
     ) {
         (self.eventLoop, self.isSharded) = (eventLoop, isSharded)
         connection = RedisConnection(to: endpoint, on: eventLoop, logger: logger, settings: settings) { location in
-            let role: [HandshakeStep] = endpoint.isNamedBySentinels ? [.role(at: location.address)] : []
-            return HandshakeStep.introduction(location, name: name) + role
+            HandshakeStep.introduction(location, name: name) + endpoint.role(at: location)
         }
         connection.user = self
     }
@@ -89,7 +91,9 @@ package final class SubscriberConnection {
     /// Closes the connection for good.
     package func close(_ reason: RedisError = .closed) -> EventLoopFuture<Void> { connection.close(reason) }
 
-    var isConnected: Bool { connection.isReady }
+    var isConnected: Bool { connection.isReady && refusal == nil }
+    /// Why there is no connection; of one whose subscriptions are refused, why they are.
+    var lastError: RedisError? { isConnected ? nil : refusal ?? connection.lastError }
 }
 
 // MARK: Channels
@@ -252,7 +256,10 @@ extension SubscriberConnection: ConnectionUser {
     /// the cluster, or the user lacks the right.
     private func failed(_ error: RedisError) {
         connection.tally.failed(error)
-        guard !error.isAboutConnection else { return connection.drop(error) }
+        // What is neither about a right, nor passing, is about whatever is at the other end: a proxy without messages.
+        let isForeign = !error.isDenied && !error.hadNoEffect
+        if error.isDenied || isForeign { refusal = error }
+        guard !error.isAboutConnection, !isForeign else { return connection.drop(error) }
         guard let channel = asked.popFirst()?.channel else { return }
         isDown = error.isDenied || error.code == .server(kind: "CLUSTERDOWN")
         if error.isDenied {
@@ -280,7 +287,7 @@ extension SubscriberConnection: ConnectionUser {
         connection.flushSoon()
         guard let index = find(channel) else { return }
         entries.values[index].unanswered -= 1
-        if isSubscription { (isDown, pause, patience) = (false, 1, 0) }
+        if isSubscription { (isDown, refusal, pause, patience) = (false, nil, 1, 0) }
         if entries.values[index].isConfirmed { confirmed.append(entries.values[index].topic) }
         removeIfDone(index)
     }

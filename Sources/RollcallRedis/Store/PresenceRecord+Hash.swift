@@ -6,7 +6,7 @@ extension Timestamp {
     /// The reply to `TIME`: seconds, and the microseconds within the second. `nil` for anything else.
     package init?(redisTime value: RedisValue) {
         guard let parts = value.array, parts.count == 2, let seconds = parts[0].integer,
-            let microseconds = parts[1].integer, (0..<Int64.max / 1000).contains(seconds),
+            let microseconds = parts[1].integer, (0..<Int64.max.bounded / 1000).contains(seconds),
             (0..<1_000_000).contains(microseconds)
         else { return nil }
         self.init(milliseconds: seconds * 1000 + microseconds / 1000)

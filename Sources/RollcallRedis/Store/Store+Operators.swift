@@ -196,6 +196,13 @@ extension Store {
     }
 }
 
+extension Store {
+    /// Asks the single server what tells it from others; `nil` if it may not say so.
+    package func runID(reply: @escaping Reply<ByteString?>) {
+        commands.send(RedisCommand("INFO", "server"), to: names.workers) { reply(.success((try? $0.get())?.runID)) }
+    }
+}
+
 /// A hash from a reply to `HGETALL`; values that are not text are left out.
 struct HashFields {
     private var values: [ByteString: ByteString] = [:]

@@ -36,9 +36,10 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible {
 /// A server to connect to, and how connections authenticate there.
 package struct Endpoint: Sendable {
     package enum Kind: Sendable {
+        /// Any server, also a replica.
         case server
-        /// A server that sentinels name as the primary: it has to confirm its role.
-        case namedBySentinels
+        /// A server that must not be a replica: the one that sentinels name, or that `redis.url` names.
+        case primary(isNamedBySentinels: Bool)
         case sentinel
     }
 
@@ -57,7 +58,11 @@ package struct Endpoint: Sendable {
         self.lookUpTime = lookUpTime
     }
 
-    var isNamedBySentinels: Bool { if case .namedBySentinels = kind { true } else { false } }
+    /// The step of a handshake that asks for the server's role.
+    func role(at location: RedisLocation) -> [HandshakeStep] {
+        guard case .primary(let isNamedBySentinels) = kind else { return [] }
+        return [.role(at: location.address, isNamedBySentinels: isNamedBySentinels)]
+    }
 
     /// Returns the location with the current credentials.
     func resolved(on eventLoop: any EventLoop) -> EventLoopFuture<(RedisLocation, TLSClient?)> {

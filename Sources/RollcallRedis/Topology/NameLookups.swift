@@ -113,7 +113,11 @@ private final class LookUp: Sendable {
         hints.ai_protocol = Int32(IPPROTO_TCP)
         var first: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, nil, &hints, &first)
-        guard code == 0 else { return .failure(.init(name: host, reason: String(cString: gai_strerror(code)))) }
+        guard code == 0 else {
+            let isFull = code == EAI_SYSTEM && (errno == EMFILE || errno == ENFILE)
+            let reason = isFull ? "the limit of open files is reached" : String(cString: gai_strerror(code))
+            return .failure(.init(name: host, reason: reason))
+        }
         defer { freeaddrinfo(first) }
         let found = sequence(first: first) { $0?.pointee.ai_next }.compactMap { $0?.pointee.ai_addr }.map { address in
             let place = UnsafeRawPointer(address)

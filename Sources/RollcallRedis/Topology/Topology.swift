@@ -47,10 +47,22 @@ public final class Topology: Sendable {
     /// Why there is no map, once everything that can be asked was tried.
     package var error: RedisError? { state.withLockedValue { $0.error } }
 
+    /// The address of the single server that `redis.url` names; `nil` where sentinels or nodes say which servers there are.
+    package var nameOfServer: RedisLocation.Address? {
+        guard case .server(let address) = deployment.kind,
+            makeEndpoint(deployment.location(at: address), .server).name != nil
+        else { return nil }
+        return address
+    }
+
     /// Returns what a connection to one of the servers needs.
     package func endpoint(at address: SlotMap.Address) -> Endpoint {
-        var kind = Endpoint.Kind.server
-        if case .sentinel = deployment.kind { kind = .namedBySentinels }
+        let kind: Endpoint.Kind =
+            switch deployment.kind {
+            case .server: .primary(isNamedBySentinels: false)
+            case .sentinel: .primary(isNamedBySentinels: true)
+            case .cluster: .server
+            }
         return makeEndpoint(deployment.location(at: address), kind)
     }
 
@@ -59,12 +71,12 @@ public final class Topology: Sendable {
     }
 
     /// Calls `changed` whenever ``map`` or ``error`` changes, on any thread, until ``unfollow(_:)``.
-    func follow(_ id: ObjectIdentifier, _ changed: @escaping @Sendable () -> Void) {
+    package func follow(_ id: ObjectIdentifier, _ changed: @escaping @Sendable () -> Void) {
         state.withLockedValue { $0.followers[id] = changed }
         eventLoop.execute { self.begin() }
     }
 
-    func unfollow(_ id: ObjectIdentifier) {
+    package func unfollow(_ id: ObjectIdentifier) {
         state.withLockedValue { $0.followers[id] = nil }
     }
 

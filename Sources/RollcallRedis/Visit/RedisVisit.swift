@@ -3,6 +3,7 @@
 
 package import Logging
 package import NIOCore
+package import RollcallProtocol
 
 /// A connection for a few commands to the server, the primary, or one node of a cluster. Usable from any task.
 package struct RedisVisit: Sendable {
@@ -11,18 +12,26 @@ package struct RedisVisit: Sendable {
 
     /// Connects, once to each address of the host.
     ///
-    /// - Parameter timeout: how long finding the server, and connecting to it, may each take. A Redis that accepts the
+    /// - Parameters:
+    ///   - address: the server; `nil` for the first primary.
+    ///   - acceptsReplica: whether `redis.url` may lead to a replica.
+    ///   - timeout: how long finding the server, and connecting to it, may each take. A Redis that accepts the
     ///   connection and sends nothing has three more seconds.
     /// - Throws: the ``RedisError`` that says why Redis is unreachable or refuses access.
     package init(
-        to topology: Topology, on eventLoop: any EventLoop, within timeout: Duration, logger: Logger
+        to topology: Topology, at address: RedisLocation.Address? = nil, acceptsReplica: Bool = false,
+        on eventLoop: any EventLoop, within timeout: Duration, logger: Logger
     ) async throws {
         self.eventLoop = eventLoop
-        let address = try await topology.firstPrimary(within: timeout, on: eventLoop)
+        var place = address
+        if place == nil { place = try await topology.firstPrimary(within: timeout, on: eventLoop) }
+        guard let place else { throw RedisError.closed }
+        var endpoint = topology.endpoint(at: place)
+        if acceptsReplica, case .primary(false) = endpoint.kind { endpoint.kind = .server }
         let opened = eventLoop.makePromise(of: Void.self)
-        connection = try await eventLoop.submit {
+        connection = try await eventLoop.submit { [endpoint] in
             let connection = CommandConnection(
-                to: topology.endpoint(at: address), name: "rollcall-visit", on: eventLoop, logger: logger,
+                to: endpoint, name: "rollcall-visit", on: eventLoop, logger: logger,
                 settings: ConnectionSettings(connectTimeout: timeout))
             connection.onConnect = { opened.succeed() }
             connection.onFailedAttempt = { [unowned connection] error in
@@ -62,13 +71,63 @@ package struct RedisVisit: Sendable {
         await ask([RedisCommand(name, arguments: arguments.map { .string($0) })])[0]
     }
 
+    /// What tells the server from others, as it says itself; `nil` if it may not say so.
+    package func runID() async -> ByteString? { (try? await ask("INFO", "server").get()).flatMap(\.runID) }
+
     /// Closes the connection.
     package func close() async {
         try? await eventLoop.submit { [connection] in connection.value.close() }.get().get()
     }
 }
 
+extension RedisValue {
+    var runID: ByteString? {
+        text?.parts(at: "\n").first { $0.begins(with: "run_id:") }?.parts(at: "\r").first
+    }
+}
+
+// MARK: Messages
+
 extension Topology {
+    /// Subscribes to a channel of a server, and ends that again.
+    ///
+    /// - Returns: why messages cannot be received there; `nil` also if there is no connection at all.
+    package func refusalToSubscribe(
+        of names: KeyNames, at address: RedisLocation.Address, on eventLoop: any EventLoop, within timeout: Duration,
+        logger: Logger
+    ) async -> RedisError? {
+        guard let (channel, topic) = channel(at: address, names) else { return nil }
+        let refusal = eventLoop.makePromise(of: RedisError?.self)
+        let late = eventLoop.scheduleTask(in: TimeAmount(timeout)) {
+            refusal.succeed(RedisError(.timedOut, command: "SUBSCRIBE", "no reply within \(timeout)"))
+        }
+        let opened = try? await eventLoop.submit { [self] in
+            let connection = SubscriberConnection(
+                to: endpoint(at: address), name: "rollcall-visit", isSharded: isCluster, on: eventLoop, logger: logger)
+            connection.onDenied = { refusal.succeed($0) }
+            connection.onDisconnect = { refusal.succeed($0) }
+            connection.onFailedAttempt = { _ in refusal.succeed(nil) }
+            connection.onSubscribed = { [unowned connection] _ in
+                connection.unsubscribe(channel)
+                // The command is sent between the two.
+                connection.ping { connection.ping { refusal.succeed(nil) } }
+            }
+            connection.subscribe(channel, as: topic)
+            connection.start()
+            return NIOLoopBound(connection, eventLoop: eventLoop)
+        }.get()
+        let answer = try? await refusal.futureResult.get()
+        late.cancel()
+        try? await eventLoop.submit { opened?.value.close() }.get()?.get()
+        return answer ?? nil
+    }
+
+    /// A channel that a server has, of those that workers have a right to.
+    private func channel(at address: RedisLocation.Address, _ names: KeyNames) -> (String, Topic)? {
+        (0..<100_000).lazy.compactMap { try? ConversationID("visit-\($0)") }.map { Topic.typing($0) }
+            .map { (names.channel(of: $0), $0) }.first { !self.isCluster || self.map?[KeySlot.of($0.0)] == address }
+    }
+
     /// Returns a primary as soon as there is a map.
     fileprivate func firstPrimary(
         within timeout: Duration, on eventLoop: any EventLoop

@@ -137,11 +137,16 @@ package struct WorkerRights: Sendable {
     /// The same names as patterns, with `*` for the variable parts.
     private let patterns: KeyNames
     private let isOfCluster: Bool
+    /// Whether the rights that only events need are among them.
+    private let hasEvents: Bool
 
-    /// - Parameter isOfCluster: whether the user is on the nodes of a Redis Cluster.
-    package init(names: KeyNames, ofCluster isOfCluster: Bool = false) {
+    /// - Parameters:
+    ///   - isOfCluster: whether the user is on the nodes of a Redis Cluster, where there are no events.
+    ///   - hasEvents: whether workers append events.
+    package init(names: KeyNames, ofCluster isOfCluster: Bool = false, withEvents hasEvents: Bool = true) {
         self.names = names
         self.isOfCluster = isOfCluster
+        self.hasEvents = hasEvents && !isOfCluster
         patterns = KeyNames(prefix: Self.literally(names.prefix))
     }
 
@@ -188,7 +193,7 @@ package struct WorkerRights: Sendable {
             names.hereSince(Self.conversation), names.workers, names.worker(Self.incarnation),
             names.sessions(Self.incarnation), names.entries(Self.incarnation), names.sweeper(Self.incarnation),
             names.revoked(Self.user),
-        ] + (isOfCluster ? [] : [names.events, names.eventsState])
+        ] + (hasEvents ? [names.events, names.eventsState] : [])
     }
 
     private func channels(_ names: KeyNames) -> [String] {
@@ -238,6 +243,7 @@ extension WorkerRights {
 
     /// What workers do without, where a service refuses it, and what that costs.
     static let optional = [
+        (name: "MULTI", without: "rights are not checked"), (name: "DISCARD", without: "rights are not checked"),
         (name: "CLIENT SETNAME", without: "their connections have no name"),
         (name: "SCRIPT LOAD", without: "scripts are sent whole after each connect"),
         (name: "INFO", without: "after each start there may be a reset of the events too many"),
@@ -247,11 +253,12 @@ extension WorkerRights {
 
     /// On a cluster, the audit does not read the session list: it is on the same primary as the leases. And there are no
     /// events.
-    private var onKeys: [Form] { Self.everyOnKeys + (isOfCluster ? [] : Self.onlyOnOneServer) }
+    private var onKeys: [Form] {
+        Self.everyOnKeys + (isOfCluster ? [] : [("sismember", [""])]) + (hasEvents ? Self.ofEvents : [])
+    }
 
-    private static let onlyOnOneServer: [Form] = [
-        ("sismember", [""]), ("xadd", ["*", "", ""]), ("xdel", ["1"]), ("xlen", []),
-        ("xrange", ["-", "+"]), ("xrevrange", ["+", "-"]),
+    private static let ofEvents: [Form] = [
+        ("xadd", ["*", "", ""]), ("xdel", ["1"]), ("xlen", []), ("xrange", ["-", "+"]), ("xrevrange", ["+", "-"]),
     ]
 
     private static let writing: Set<String> = [

@@ -6,6 +6,14 @@
     import Foundation
 #endif
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 package enum FileContents {
     /// Far more than any configuration, secret or key set needs.
     ///
@@ -23,12 +31,24 @@ package enum FileContents {
         }
         if isFolder { throw Unreadable(reason: "this is a folder, not a file") }
         guard let contents = FileManager.default.contents(atPath: path) else {
-            throw Unreadable(reason: "this process may not read the file")
+            throw Unreadable(reason: reason(of: path))
         }
         guard contents.count <= mostBytes else {
             throw Unreadable(reason: "the file is larger than \(mostBytes) bytes")
         }
         return Array(contents)
+    }
+}
+
+extension FileContents {
+    /// Foundation does not say why.
+    private static func reason(of path: String) -> String {
+        guard let file = fopen(path, "r") else {
+            return errno == EMFILE || errno == ENFILE
+                ? "no file can be opened: the limit of open files is reached" : "this process may not read the file"
+        }
+        fclose(file)
+        return "it could not be read"
     }
 }
 

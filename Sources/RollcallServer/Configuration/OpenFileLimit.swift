@@ -13,8 +13,8 @@ import NIOCore
 
 /// How many files, and therefore connections, this process may open.
 package enum OpenFileLimit {
-    /// Reserved for other files: listeners, logs, key fetches, files read briefly.
-    static let reserved = 64
+    /// Reserved for other files: listeners, logs, key fetches, files read briefly. Where few can be open, an eighth.
+    static func reserved(files: Int) -> Int { min(64, files / 8) }
 
     /// Files per event loop: the loop itself and its connections to Redis, including the worker's own.
     static let eachLoop = 6
@@ -24,6 +24,8 @@ package enum OpenFileLimit {
     /// Limit: connections of the admin port. The one that has been idle longest gives way. Where none is idle, 16 more
     /// answer `/health`, `/ready` and `/metrics`, and other requests get 503.
     package static let adminConnections = 128
+    /// Where few files can be open, an eighth of them.
+    package static func adminConnections(files: Int = reachable) -> Int { max(1, min(adminConnections, files / 8)) }
     /// The places beyond those, so that probes have an answer.
     package static let adminSpare = 16
 
@@ -58,7 +60,8 @@ package enum OpenFileLimit {
 
     /// The files left for device connections, sessions and handshakes together.
     private static func devices(files: Int, loops: Int) -> Int {
-        files - min(reserved + eachLoop * loops + adminConnections + adminSpare, files / 2)
+        let others = eachLoop * loops + adminConnections(files: files) + min(adminSpare, files / 8)
+        return max(1, files - reserved(files: files) - others)
     }
 
     /// The highest limit that this process may set.

@@ -15,8 +15,11 @@ final class ProblemLog: Sendable {
         let code: RedisError.Code
     }
 
-    init(_ logger: Logger, ofCluster isOfCluster: Bool) {
-        (self.logger, self.isOfCluster) = (logger, isOfCluster)
+    private let onDenied: @Sendable () -> Void
+
+    /// - Parameter onDenied: Called at each denial, on any thread.
+    init(_ logger: Logger, ofCluster isOfCluster: Bool, onDenied: @escaping @Sendable () -> Void = {}) {
+        (self.logger, self.isOfCluster, self.onDenied) = (logger, isOfCluster, onDenied)
     }
 
     func warning(_ message: Logger.Message, _ error: RedisError) {
@@ -32,7 +35,8 @@ final class ProblemLog: Sendable {
 
     /// A right was revoked while the worker runs.
     func denied(_ error: RedisError) {
-        guard isNew("denied", error) else { return }
+        guard isNew("denied \(error)", error) else { return }
+        onDenied()
         logger.error(
             "Redis does not allow what a worker does",
             metadata: ["reason": "\(error)", "rights": "\(RedisDeployment.rightsFile(ofCluster: isOfCluster))"])

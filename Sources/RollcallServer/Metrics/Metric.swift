@@ -57,6 +57,8 @@ package enum Metric: String, CaseIterable, Sendable {
     case redisUp = "rollcall_redis_up"
     case redisRefusesWrites = "rollcall_redis_refuses_writes"
     case redisMayEvict = "rollcall_redis_may_evict"
+    case redisLacks = "rollcall_redis_lacks"
+    case redisMoved = "rollcall_redis_moved"
     case redisConnections = "rollcall_redis_connections"
     case redisConnects = "rollcall_redis_connects_total"
     case redisCommands = "rollcall_redis_commands_total"

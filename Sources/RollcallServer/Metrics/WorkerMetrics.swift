@@ -27,7 +27,7 @@ struct LeaseTally {
 
 struct WorkerTapes {
     private var connection: ConnectionTapes
-    private var ready, draining, held, up, refuses, refusesEvents, evicts: GaugeTape
+    private var ready, draining, held, up, refuses, refusesEvents, evicts, lacks, moved: GaugeTape
     private let age, ahead, settling: any MeterHandler
     private var incarnations, failed, swept, devices: CounterTape
 
@@ -43,6 +43,8 @@ struct WorkerTapes {
         refuses = GaugeTape(.redisRefusesWrites, in: factory)
         refusesEvents = GaugeTape(.eventsRefused, in: factory)
         evicts = GaugeTape(.redisMayEvict, in: factory)
+        lacks = GaugeTape(.redisLacks, in: factory)
+        moved = GaugeTape(.redisMoved, in: factory)
         incarnations = CounterTape(.incarnations, in: factory)
         failed = CounterTape(.heartbeatsFailed, in: factory)
         swept = CounterTape(.sweptIncarnations, in: factory)
@@ -71,6 +73,8 @@ struct WorkerTapes {
     mutating func report(_ standing: Standing) {
         ready.stand(at: standing.isReady ? 1 : 0)
         draining.stand(at: standing.isDraining ? 1 : 0)
+        lacks.stand(at: standing.lacksRights ? 1 : 0)
+        moved.stand(at: standing.hasMoved ? 1 : 0)
     }
 
     mutating func report(_ commands: RedisClient, isUp: Bool) {
@@ -91,6 +95,8 @@ struct WorkerTapes {
         refuses.stand(at: 0)
         refusesEvents.stand(at: 0)
         evicts.stand(at: 0)
+        lacks.stand(at: 0)
+        moved.stand(at: 0)
         connection.withdraw()
     }
 }

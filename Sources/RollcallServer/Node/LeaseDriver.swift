@@ -228,6 +228,14 @@ final class LeaseDriver {
         }
     }
 
+    /// All connections connect again, where the name of Redis leads now.
+    func move() -> EventLoopFuture<Void> {
+        let error = RedisError(.primaryChanged, "the name of Redis leads to another server")
+        commands.reconnect(because: error)
+        reconnect(error)
+        return driver.eventLoop.makeSucceededVoidFuture()
+    }
+
     /// Reads found something of dead incarnations.
     func met(_ items: [HeldItem]) {
         coordinator.met(items)

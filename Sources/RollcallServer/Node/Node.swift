@@ -24,6 +24,9 @@ package final class Node: Sendable {
     let serverTypings = NIOLockedValueBox<[ServerTyping.Place: ServerTyping]>([:])
     let logger: Logger
     private let problems: ProblemLog
+    let alarm: AsyncStream<RedisAlarm>.Continuation
+    private let alarms: AsyncStream<RedisAlarm>
+    private let watch = NIOLockedValueBox<Task<Void, Never>?>(nil)
     private let metrics: any MetricsFactory
 
     /// Prepares a shard for each event loop of the group, without connecting.
@@ -46,7 +49,8 @@ package final class Node: Sendable {
             of: settings.redis, credentials: credentials, for: "rollcall-\(settings.worker)",
             lookUpTime: max(settings.connectTimeout, .seconds(10)), on: loops[0], logger: logger)
         self.topology = topology
-        let problems = ProblemLog(logger, ofCluster: settings.redis.isCluster)
+        (alarms, alarm) = AsyncStream.makeStream(of: RedisAlarm.self, bufferingPolicy: .bufferingNewest(8))
+        let problems = ProblemLog(logger, ofCluster: settings.redis.isCluster) { [alarm] in alarm.yield(.denied) }
         self.problems = problems
         requests = RequestConnection(settings, of: topology, problems: problems, metrics: metrics)
         let seats = UserSeats(limit: settings.sessionsPerUser)
@@ -80,7 +84,27 @@ package final class Node: Sendable {
 
     private var isRedisAway: Bool { state.withLockedValue { $0.redis?.answersReads != true } }
 
-    package var refusesWrites: Bool { state.withLockedValue { $0.redis?.refusesWrites == true } }
+    /// What Redis lacks that a worker needs, as far as it was noticed.
+    var lacking: String? {
+        get { state.withLockedValue { $0.lacking } }
+        set { state.withLockedValue { $0.lacking = newValue } }
+    }
+
+    /// Whether the name of `redis.url` leads to another server than the one in use.
+    var hasMoved: Bool {
+        get { state.withLockedValue { $0.hasMoved } }
+        set { state.withLockedValue { $0.hasMoved = newValue } }
+    }
+
+    /// Why something could not be done.
+    var unavailable: Unavailable {
+        if isRedisAway { return Unavailable() }
+        var unavailable = Unavailable(refusesWrites: state.withLockedValue { $0.redis?.refusesWrites == true })
+        if !unavailable.refusesWrites {
+            unavailable.description = lacking ?? "Redis did not do this, or not in time; the worker's log says why"
+        }
+        return unavailable
+    }
 
     /// Connects to Redis and acquires a lease.
     ///
@@ -123,12 +147,22 @@ package final class Node: Sendable {
             started.fail(CannotServe.noLease(settings.redis, reason: reason))
         }
         defer { timeout.cancel() }
-        try await withTaskCancellationOrGracefulShutdownHandler {
-            try await started.futureResult.get()
-        } onCancelOrGracefulShutdown: {
-            started.fail(CancellationError())
+        do {
+            try await withTaskCancellationOrGracefulShutdownHandler {
+                try await started.futureResult.get()
+            } onCancelOrGracefulShutdown: {
+                started.fail(CancellationError())
+            }
+        } catch let error as CannotServe where error.isDenied {
+            // The first denial names one right of several.
+            guard let address = topology.map?.primaries.first, let all = await lack(at: address).needed else {
+                throw error
+            }
+            throw CannotServe.lacks(all, at: settings.redis)
         }
-        let policy = try await checkServer()
+        let policy = try await checkServers()
+        topology.follow(ObjectIdentifier(self)) { [alarm] in alarm.yield(.servers) }
+        watch.withLockedValue { $0 = Task { [weak self, alarms] in await self?.watchRedis(alarms) } }
         lease.withLockedValue { $0 }.map { lease in
             lease.eventLoop.execute { lease.value.mayEvict = policy != nil }
         }
@@ -140,6 +174,9 @@ package final class Node: Sendable {
     }
 
     package func stop() async throws {
+        topology.unfollow(ObjectIdentifier(self))
+        alarm.finish()
+        await watch.withLockedValue { $0 }?.value
         try await requests.close()
         if let lease = lease.withLockedValue({ $0 }) {
             try await lease.eventLoop.flatSubmit { lease.value.stop() }.get()
@@ -187,6 +224,7 @@ package final class Node: Sendable {
 
     private func noticed(_ notice: WorkerNotice) {
         if case .erased(let user) = notice { endTypings(of: user) }
+        if case .moved = notice { alarm.yield(.moved) }
         for shard in shards.withLockedValue({ $0 }) {
             shard.eventLoop.execute { shard.value.shard.after { $0.noticed(notice, at: $1) } }
         }
@@ -244,8 +282,14 @@ package final class Node: Sendable {
 
     package var isReady: Bool { state.withLockedValue { $0.isReady(at: .now) } }
 
+    package var reason: String? { state.withLockedValue { $0.reason(at: .now) ?? $0.lacking } }
+
     private var standing: Standing {
-        state.withLockedValue { Standing(isReady: $0.isReady(at: .now), isDraining: $0.isLeaving) }
+        state.withLockedValue {
+            Standing(
+                isReady: $0.isReady(at: .now), isDraining: $0.isLeaving, lacksRights: $0.lacking != nil,
+                hasMoved: $0.hasMoved)
+        }
     }
 }
 
@@ -273,7 +317,7 @@ extension Node {
 
     /// - Returns: `nil` if the node never requested a lease.
     @discardableResult
-    private func onLease<Value: Sendable>(
+    func onLease<Value: Sendable>(
         _ body: @escaping @Sendable (LeaseDriver) -> EventLoopFuture<Value>
     ) async throws -> Value? {
         guard let lease = lease.withLockedValue({ $0 }) else { return nil }

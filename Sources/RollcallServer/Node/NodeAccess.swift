@@ -80,7 +80,7 @@ extension Node: NodeAccess {
         let known = try await first { $0.shard.redis.known(at: $0.now) }
         let snapshot = try await ask { store, reply in store.presence(of: users, known: known, reply: reply) }
         let presences = try await first { $0.presences(in: snapshot) }
-        guard snapshot.unread.isEmpty else { throw Unavailable() }
+        guard snapshot.unread.isEmpty else { throw unavailable }
         return presences
     }
 
@@ -88,7 +88,7 @@ extension Node: NodeAccess {
         let snapshot = try await ask { store, reply in
             store.presence(of: users, known: KnownWorkers(), reply: reply)
         }
-        guard snapshot.unread.isEmpty else { throw Unavailable() }
+        guard snapshot.unread.isEmpty else { throw unavailable }
         return snapshot.records.map { $0.presence(past: [:]) }
     }
 

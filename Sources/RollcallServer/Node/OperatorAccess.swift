@@ -13,8 +13,8 @@ package protocol OperatorAccess: NodeAccess {
     /// Whether the worker is about to stop.
     var isDraining: Bool { get }
 
-    /// Whether Redis answers reads but refuses writes.
-    var refusesWrites: Bool { get }
+    /// Why the worker is not ready, or what does not work although it is; `nil` if all is well.
+    var reason: String? { get }
 
     /// Returns one page of a conversation's members; `nil` if the conversation is not managed.
     ///

@@ -18,6 +18,9 @@ struct Readiness: Sendable {
     private var settlingSince: ContinuousClock.Instant?
     /// Since when a connection is missing to a server that others of this worker reach.
     var missingSince: ContinuousClock.Instant?
+    /// What Redis lacks that a worker needs: a part does not work, at all workers alike.
+    var lacking: String?
+    var hasMoved = false
     private let patience: Duration
 
     /// How many leases may pass without an acknowledged heartbeat before the worker is not ready: as long as a restart
@@ -47,9 +50,19 @@ struct Readiness: Sendable {
         isLeaving = true
     }
 
-    func isReady(at now: ContinuousClock.Instant) -> Bool {
-        guard let renewed, !isLeaving else { return false }
-        return [renewed, missingSince, settlingSince].allSatisfy { $0.map { now - $0 <= patience } ?? true }
+    func isReady(at now: ContinuousClock.Instant) -> Bool { reason(at: now) == nil }
+
+    /// Why the worker is not ready; `nil` if it is.
+    func reason(at now: ContinuousClock.Instant) -> String? {
+        func isTooLong(_ since: ContinuousClock.Instant?) -> Bool { since.map { now - $0 > patience } ?? false }
+        if isLeaving { return "this worker is stopping" }
+        guard let renewed else { return "this worker has no lease yet" }
+        if isTooLong(renewed) {
+            return redis?.refusesWrites == true
+                ? "Redis has refused what this worker asks for too long" : "Redis was away for too long"
+        }
+        if isTooLong(missingSince) { return "a connection to Redis is missing, or its subscriptions are refused" }
+        return isTooLong(settlingSince) ? "outages of Redis follow one another, or it answers too late" : nil
     }
 }
 
@@ -57,4 +70,6 @@ struct Readiness: Sendable {
 struct Standing {
     var isReady = false
     var isDraining = false
+    var lacksRights = false
+    var hasMoved = false
 }

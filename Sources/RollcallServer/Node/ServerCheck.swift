@@ -1,5 +1,5 @@
-// What a worker asks at its start: whether this Redis can do what it needs, and whether it keeps what it is given. Services
-// that sell Redis differ, and some of what they lack would be noticed much later, by users.
+// Whether this Redis can do what a worker needs, and whether it keeps what it is given: asked at the start, and of each primary
+// that joins later. Services that sell Redis differ, and some of what they lack would be noticed much later, by users.
 
 internal import Logging
 internal import NIOCore
@@ -49,28 +49,73 @@ struct ServerFacts {
 }
 
 extension Node {
-    /// How long it may take. Whoever cannot be asked is not judged.
-    private static let patience = Duration.seconds(2)
+    /// How long each question may take. Whoever cannot be asked is not judged.
+    private static let patience = Duration.seconds(10)
 
-    /// Asks the server what it is.
+    /// Asks the servers what they are, and tries what workers do.
     ///
-    /// - Returns: the policy by which it deletes keys, if it does.
+    /// - Returns: the policy by which Redis deletes keys, if it does.
     /// - Throws: ``CannotServe``.
-    func checkServer() async throws -> String? {
+    func checkServers() async throws -> String? {
         guard let visit = try? await RedisVisit(to: topology, on: loops[0], within: Self.patience, logger: logger)
-        else {
-            return nil
-        }
+        else { return nil }
         let replies = await visit.ask([
             RedisCommand("INFO", "server"), RedisCommand("INFO", "memory"), RedisCommand("CLUSTER", "INFO"),
         ])
         await visit.close()
         let facts = ServerFacts(replies.compactMap { (try? $0.get())?.text })
         if let refusal = facts.refusal(at: settings.redis) { throw refusal }
+        var spared: [String: String] = [:]
+        for address in topology.map?.primaries ?? [] {
+            let found = await lack(at: address)
+            if let needed = found.needed { throw CannotServe.lacks(needed, at: settings.redis) }
+            for command in found.spared { spared[command.name] = command.without }
+        }
+        if !spared.isEmpty {
+            let costs = spared.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; ")
+            logger.warning("Redis refuses commands that workers can do without", metadata: ["commands": "\(costs)"])
+        }
+        try await awaitConnections()
         guard let policy = facts.eviction else { return nil }
         logger.warning(
             "Redis may delete what workers keep in it: set maxmemory-policy noeviction",
             metadata: ["policy": "\(policy)"])
         return policy
+    }
+
+    /// Tries at one server, as the workers' user, what workers do there.
+    ///
+    /// - Returns: what is missing that no worker can do without, in a sentence, and what they do without.
+    func lack(at address: RedisLocation.Address) async -> (needed: String?, spared: [(name: String, without: String)]) {
+        guard
+            let visit = try? await RedisVisit(
+                to: topology, at: address, on: loops[0], within: Self.patience, logger: logger)
+        else { return (nil, []) }
+        let rights = WorkerRights(
+            names: settings.store.names, ofCluster: settings.redis.isCluster,
+            withEvents: settings.store.keptEvents != nil)
+        let shortfall = try? await visit.shortfall(of: rights)
+        await visit.close()
+        if let sentence = shortfall?.needed.sentence { return (sentence, []) }
+        let refusal = await topology.refusalToSubscribe(
+            of: settings.store.names, at: address, on: loops[0], within: Self.patience, logger: logger)
+        return (refusal.map { "messages cannot be received (\($0))" }, shortfall?.spared ?? [])
+    }
+
+    /// Waits until each event loop has its connections: half of them would leave joins without an answer.
+    private func awaitConnections() async throws {
+        let deadline = ContinuousClock.now + settings.connectTimeout
+        while let error = try await missingConnection() {
+            guard ContinuousClock.now < deadline else { throw CannotServe.tooFewConnections(error, at: settings.redis) }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    private func missingConnection() async throws -> RedisError? {
+        let loops = try await fromEachShard { (figures: $0.figures, error: $0.lastError) }
+        var missing = MissingLinks()
+        missing.observe(loops.map(\.figures).reduce(LoopFigures(), +).links, at: .now)
+        guard missing.first != nil else { return nil }
+        return loops.lazy.compactMap(\.error).first ?? RedisError(.connectFailed, "no answer yet")
     }
 }

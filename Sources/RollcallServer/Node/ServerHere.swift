@@ -59,7 +59,7 @@ extension Node {
         do {
             try await answer.get().get()
         } catch BackendRefusal.unavailable {
-            throw Unavailable(refusesWrites: refusesWrites)
+            throw unavailable
         }
     }
 }

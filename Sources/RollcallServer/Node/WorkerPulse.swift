@@ -41,6 +41,9 @@ extension ShardDriver {
 }
 
 extension ShardDriver {
+    /// Why a connection is missing; with several, one of the reasons.
+    var lastError: RedisError? { commands.lastError ?? subscriber.lastError }
+
     func links(_ purpose: LoopFigures.Link.Purpose, _ links: [RedisLocation.Address: Bool]) -> [LoopFigures.Link: Bool]
     {
         Dictionary(

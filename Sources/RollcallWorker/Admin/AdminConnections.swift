@@ -188,7 +188,7 @@ final class IdleLimit: ChannelDuplexHandler, RemovableChannelHandler {
         isRefused = true
         connections.refused(context.channel)
         let problem = AdminProblem.unavailable(
-            "all connections of this port are in use: \(OpenFileLimit.adminConnections) at once",
+            "all connections of this port are in use: \(OpenFileLimit.adminConnections()) at once",
             retryAfter: .seconds(1))
         var (head, body) = problem.parts
         head.headerFields[.connection] = "close"

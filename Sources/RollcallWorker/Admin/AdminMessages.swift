@@ -236,6 +236,8 @@ struct AdminMemberName: JSONReadable {
 
 struct AdminHealth: Encodable {
     var status = "ok"
+    /// What does not work although the worker is ready.
+    var reason: String?
 }
 
 /// Why a request was refused.

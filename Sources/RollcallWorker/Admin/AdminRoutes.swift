@@ -121,14 +121,11 @@ extension AdminRoutes {
     /// With `?redis=any`, whether this worker alone is ready: where Redis is away from all workers, a balancer that
     /// removes each of them refuses everybody.
     private func ready(_ query: AdminQuery) throws(AdminProblem) -> Response {
+        let reason = node.reason
         guard try query.has("redis", "any") ? !node.isDraining : node.isReady else {
-            let reason =
-                node.refusesWrites
-                ? "Redis has refused what this worker asks for too long"
-                : "this worker is stopping, or Redis was away for too long"
-            throw .unavailable(reason, retryAfter: .seconds(1))
+            throw .unavailable(reason ?? "this worker was not ready until now", retryAfter: .seconds(1))
         }
-        return AdminJSON.response(AdminHealth(status: "ready"))
+        return AdminJSON.response(AdminHealth(status: "ready", reason: reason))
     }
 
     private func page() throws(AdminProblem) -> Response {

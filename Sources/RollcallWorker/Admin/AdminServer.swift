@@ -136,7 +136,7 @@ package struct AdminServer: Service {
         on address: SocketAddress, listening: @escaping @Sendable (SocketAddress) -> Void
     ) -> Application<ASCIIHeads<RouterResponder<AdminContext>>> {
         let connections = AdminConnections(
-            most: OpenFileLimit.adminConnections, spare: OpenFileLimit.adminSpare, refusals: refusals)
+            most: OpenFileLimit.adminConnections(), spare: OpenFileLimit.adminSpare, refusals: refusals)
         let certificate = certificate
         return Application(
             responder: responder,

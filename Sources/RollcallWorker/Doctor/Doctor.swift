@@ -41,7 +41,7 @@ package struct Finding: Codable, Hashable, Sendable {
 /// The checks, in the order of the report. The names are stable: programs match on them.
 package enum Check: String, Codable, CaseIterable, Sendable {
     case configuration, authentication, files, redis, version, role, persistence, eviction, clients, rights, latency,
-        clock, events
+        clock, events, subscriptions
     case openFiles = "open_files"
     case ports
 
@@ -119,7 +119,8 @@ package enum Doctor {
                 logger: logger)
             let result = await Result {
                 let visit = try await RedisVisit(
-                    to: topology, on: eventLoop, within: configuration.redis.connectTimeout, logger: logger)
+                    to: topology, acceptsReplica: true, on: eventLoop, within: configuration.redis.connectTimeout,
+                    logger: logger)
                 let names = KeyNames(prefix: configuration.redis.prefix)
                 let readings = await RedisReadings(
                     visit, user: deployment.username ?? "default",
@@ -128,15 +129,35 @@ package enum Doctor {
                 await visit.close()
                 return readings
             }
+            let subscriptions = await subscriptions(topology, configuration, on: eventLoop, logger)
             await topology.close()
             let checks = RedisChecks(
                 readings: try result.get(), isCluster: deployment.isCluster,
                 leeway: configuration.auth.mode == .jwt ? configuration.auth.leeway : nil,
                 areEventsEnabled: configuration.events.enabled)
-            return [reach.reached] + checks.findings
+            return [reach.reached] + checks.findings + [subscriptions]
         } catch {
             return [reach.failed(error)]
         }
+    }
+}
+
+extension Doctor {
+    private static func subscriptions(
+        _ topology: Topology, _ configuration: WorkerConfiguration, on eventLoop: any EventLoop, _ logger: Logger
+    ) async -> Finding {
+        let names = KeyNames(prefix: configuration.redis.prefix)
+        for address in topology.map?.primaries ?? [] {
+            let refusal = await topology.refusalToSubscribe(
+                of: names, at: address, on: eventLoop, within: configuration.redis.connectTimeout, logger: logger)
+            guard let refusal else { continue }
+            return refusal.isDenied
+                ? Finding(.subscriptions, .skipped, "not checked: the Redis user lacks a right to subscribe")
+                : Finding(
+                    .subscriptions, .failure, "no messages can be received at \(address): \(refusal)",
+                    advice: "let redis.url lead to Redis itself, or to a proxy that passes on SUBSCRIBE")
+        }
+        return Finding(.subscriptions, .ok, "messages can be received")
     }
 }
 

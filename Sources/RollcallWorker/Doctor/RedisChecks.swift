@@ -313,7 +313,7 @@ struct RedisChecks {
             // A user who can write nothing was probably created for the doctor, not for workers.
             let isReadOnly =
                 missing.contains(.command("evalsha"))
-                && (missing.contains(.command("multi"))
+                && (shortfall.rights.contains(.command("multi"))
                     || ["hset", "set", "zadd"].allSatisfy { missing.contains(.command($0)) })
             if isReadOnly, case .success = readings.info {
                 return Finding(

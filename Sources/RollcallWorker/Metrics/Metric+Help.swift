@@ -71,6 +71,9 @@ extension Metric {
         case .redisRoundTrip: "Time from sending a command to its reply, in pipelines."
         case .adminRefused: "Requests to the admin port without a sufficient token, by reason."
         case .events: "Entries of the stream of events."
+        case .redisLacks: "Whether Redis denies, or does not know, something that a worker needs."
+        case .redisMoved:
+            "Whether the name of redis.url leads to another address than the connections, and it is not known to be the same server."
         case .webhookAge:
             "Age of the oldest event that the webhook has not taken; 0 at workers that do not deliver, absent while it is not known."
         case .eventsRefused: "Whether Redis refuses to append events."

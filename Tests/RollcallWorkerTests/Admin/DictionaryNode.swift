@@ -21,7 +21,7 @@ final class DictionaryNode: OperatorAccess {
         /// The operators' actions in words: disconnected, revoked, erased users.
         var done: [String] = []
         var isReady = true
-        var refusesWrites = false
+        var reason: String?
         var isDraining = false
         /// The error that every call throws, if any.
         var failure: (any Error)?
@@ -31,7 +31,7 @@ final class DictionaryNode: OperatorAccess {
 
     var isDraining: Bool { state.withLockedValue { $0.isDraining } }
 
-    var refusesWrites: Bool { state.withLockedValue { $0.refusesWrites } }
+    var reason: String? { state.withLockedValue { $0.reason } }
 
     func change(_ body: (inout State) -> Void) {
         state.withLockedValue(body)
