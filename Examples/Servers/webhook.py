@@ -45,10 +45,11 @@ def take(event):
         db.execute("UPDATE people SET version = -1")
         print("reset: read again whom you keep", flush=True)
         return
+    known = db.execute("SELECT status FROM people WHERE user = :user", event).fetchone()
     stored = db.execute(  # a delivery may come twice
         """INSERT INTO people VALUES (:user, :status, :version) ON CONFLICT (user) DO UPDATE
            SET status = :status, version = :version WHERE :version > version""", event)
-    if stored.rowcount:
+    if stored.rowcount and known != (event["status"],):  # after a reset each connected user comes once more
         print(event["user"], event["status"], flush=True)
 
 

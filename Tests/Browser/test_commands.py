@@ -148,7 +148,7 @@ class Sandbox:
         self.tool("rollcall", f'''case "$1 $*" in
             *--url*|*--admin*) ;;
             watch*|type*) set -- "$@" --url ws://127.0.0.1:{self.ports[8080]}/v1/connect ;;
-            explain*|workers*) set -- "$@" --admin http://127.0.0.1:{self.ports[8081]} ;;
+            explain*|workers*|send-away*) set -- "$@" --admin http://127.0.0.1:{self.ports[8081]} ;;
             esac
             exec "{PROGRAM}" "$@"''')
         self.tool("redis-cli", f'''case " $* " in *" -p "*|*" --cluster "*) set -- "$@" ;; *) set -- -p {self.ports[6379]} "$@" ;; esac
@@ -258,6 +258,8 @@ def test_redis_cli(sandbox):
     assert sandbox.start("exec " + first).line() == "psubscribe\n"
     seen = sandbox.run(rest)
     assert "alice phone" in seen and "device:phone" in seen and "\nw1." in seen
+    assert "phone" in sandbox.run(commands(block("admin.md", "$ rollcall send-away")))
+    eventually("she is gone", lambda: sandbox.run("redis-cli HGET 'presence:{alice}' status").strip() == "offline")
     assert "ERR" not in sandbox.run(commands(block("admin.md", "HSET 'members")))
     lines = commands(block("cli.md", "$ rollcall watch --as bob -c c42 -c")).split("\n")
     watched = sandbox.start("exec " + lines[0])
@@ -344,11 +346,18 @@ def test_redis_with_tls(sandbox):
 def test_redis_behind_sentinels(sandbox):
     lines = commands(block("redis.md", "sentinel monitor mymaster")).split("\nrollcall worker")
     sandbox.run(lines[0] + "\nexport >exports")
+    # One that has still the address of the single server.
+    sandbox.worker("--set worker.id=w0 --set edge.port=8090 --set admin.port=8091")
     started, *then = lines[1].split("\n")
     worker = sandbox.start("source exports\nexec rollcall worker" + started)
     worker.line("ready worker=w1.")
+    assert sandbox.run("redis-cli ZCARD '{workers}'").strip() == "2"
     eventually("the sentinels know the replica and each other", lambda: "num-other-sentinels\n2" in sandbox.run(
         "redis-cli -p 26379 SENTINEL MASTER mymaster") and "num-slaves\n1" in sandbox.run("redis-cli -p 26379 SENTINEL MASTER mymaster"))
+    sandbox.run(commands(block("redis.md", "SENTINEL FAILOVER")), within=120)
+    eventually("the worker follows", lambda: sandbox.run("redis-cli -p 6380 ZCARD '{workers}'").strip() != "0")
+    sandbox.run(commands(block("redis.md", "SENTINEL FAILOVER")).replace("6380", "6379").replace("-p 6379", "-p 6380").replace("--port 6379", "--port 6380"),
+                within=120)
     sandbox.run(then[0])
     eventually("a replica takes over", lambda: str(sandbox.ports[6380]) in sandbox.run(then[1]), within=60)
     eventually("the worker follows", lambda: sandbox.run("redis-cli -p 6380 ZCARD '{workers}'").strip() != "0")

@@ -72,6 +72,7 @@ package final class CommandConnection {
     package private(set) var waitingCount = 0
 
     package let connection: RedisConnection
+    let reads = ReadWindow()
     private var waiting = CircularBuffer<Pending>()
     /// When the replies that are being read arrived.
     private var readAt: NIODeadline?

@@ -117,7 +117,7 @@ extension RedisClient {
     /// Returns the index of the primary that has a key, valid until the map changes; `nil` if there is only one.
     func place(of key: String) -> Int? { isSpread ? map?.place(of: KeySlot.of(key)) : nil }
 
-    private func connection(for key: String) -> CommandConnection? {
+    func connection(for key: String) -> CommandConnection? {
         isSpread ? map.map { owners[$0.place(of: KeySlot.of(key))] } : owners.first
     }
 }

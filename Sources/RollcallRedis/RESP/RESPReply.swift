@@ -38,6 +38,9 @@ struct RESPReply: Hashable {
         text.clear(atMost: 64 * 1024)
     }
 
+    /// About as many bytes as Redis has sent.
+    var byteCount: Int { text.readableBytes + 8 * values.count }
+
     /// The line of the error, if the whole reply is one.
     var error: ByteString? { values.first?.kind == .error ? ByteString(decoding: text.readableBytesView) : nil }
 
@@ -146,6 +149,15 @@ extension RedisValue {
         case .integer(let number): number.bounded
         case .bulk, .status: text.flatMap { Int64(decimal: $0) }
         case .error, .array, .null: nil
+        }
+    }
+
+    /// About as many bytes as Redis has sent.
+    var byteCount: Int {
+        switch self {
+        case .bulk(let bytes): bytes.count + 8
+        case .array(let elements): elements.reduce(8) { $0 + $1.byteCount }
+        case .status, .error, .integer, .null: 8
         }
     }
 

@@ -19,13 +19,13 @@
 
 local user, device, incarnation, random, sequence, state = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
 
--- This write changes nothing and is allowed at maxmemory. Redis then allows all further writes of the script.
-redis.call('HDEL', KEYS[1], '')
-
 if now > tonumber(ARGV[7]) then return { 'expired', now, false } end
 
+local lasts = tonumber(ARGV[13])
 local before, lines, own, place = read_lines(redis.call('HGET', KEYS[1], user)), {}, nil, nil
+local is_new = true
 for _, line in ipairs(before) do
+  if line.random == random or line.random == ARGV[9] or not lasts and line.device == device then is_new = false end
   if line.random == random then
     own, place = line, #lines + 1
   elseif line.random ~= ARGV[9] then
@@ -34,7 +34,6 @@ for _, line in ipairs(before) do
 end
 
 -- Of what apps' servers say, the caller gets to know its number, and who has held it.
-local lasts = tonumber(ARGV[13])
 if lasts and sequence == 0 then sequence = math.max(own and own.sequence + 1 or 0, now) end
 local function reply(code, since, stored)
   if not lasts then return { code, now, since } end
@@ -52,6 +51,10 @@ elseif state ~= 'gone' and state ~= 'exit' then
   local managed, member = membership(KEYS[3], user)
   code = (managed and member or not managed and ARGV[8] == 'open') and 'here' or 'not_a_member'
 end
+
+-- This write changes nothing and is allowed at maxmemory. Redis then allows all further writes of the script: it refuses only who
+-- begins to be here.
+if code ~= 'here' or not is_new then redis.call('HDEL', KEYS[1], '') end
 
 if code == 'here' then
   local name, data = ARGV[11], ARGV[12]

@@ -12,8 +12,9 @@
 local user, device, expiry, mode = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[5]
 local typist, says = user .. ' ' .. device, ARGV[7] ~= '' and ARGV[7] or nil
 
--- This write changes nothing and is allowed at maxmemory. Redis then allows all further writes of the script.
-redis.call('ZREM', KEYS[2], '')
+-- This write changes nothing and is allowed at maxmemory. Redis then allows all further writes of the script: it refuses only
+-- what begins.
+if mode ~= 'begin' then redis.call('ZREM', KEYS[2], '') end
 
 local managed, member, name = membership(KEYS[3], user)
 if mode ~= 'end' then

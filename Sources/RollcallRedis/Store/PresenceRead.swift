@@ -1,4 +1,4 @@
-// A read of many users: one pipeline to each server that has some of them. Each reply is decoded as it arrives, and the
+// A read of many users: in portions, to each server that has some of them. Each reply is decoded as it arrives, and the
 // result is delivered after the last one.
 
 import NIOCore
@@ -17,7 +17,7 @@ final class PresenceRead {
     private var unread: [UserID] = []
     /// The first error.
     private var failure: RedisError?
-    /// The number of pipelines in flight.
+    /// The number of portions that have not ended.
     private var missing = 0
 
     init(of users: [UserID], known: KnownWorkers, from store: Store, reply: @escaping Store.Reply<PresenceSnapshot>) {
@@ -29,7 +29,6 @@ final class PresenceRead {
         records = Array(repeating: nil, count: users.count)
     }
 
-    /// Sends all pipelines at once.
     func begin() {
         let groups = store.commands.groups(of: users.lazy.map { self.store.names.presenceKey($0) })
         guard !groups.isEmpty else {
@@ -38,11 +37,20 @@ final class PresenceRead {
             unread = users
             return end()
         }
-        missing = groups.count
-        for group in groups { read(group.places, at: group.connection) }
+        let portions = groups.flatMap { connection, places in
+            let most = connection.reads.portion(of: .record)
+            return stride(from: 0, to: max(1, places.count), by: most).map {
+                (connection, Array(places[$0..<min($0 + most, places.count)]))
+            }
+        }
+        missing = portions.count
+        for (connection, places) in portions {
+            connection.reads.enter(.record, count: places.count) { self.read(places, at: connection, done: $0) }
+        }
     }
 
-    private func read(_ places: [Int], at connection: CommandConnection) {
+    private func read(_ places: [Int], at connection: CommandConnection, done: @escaping (Int) -> Void) {
+        var largest = 0
         // Reads the time of the same server first: later writes there get a version of at least this time.
         var time: Timestamp?
         connection.send(RedisCommand("TIME")) { [self] in
@@ -50,14 +58,21 @@ final class PresenceRead {
             case .success(let now): time = now
             case .failure(let error): failure = failure ?? error
             }
-            if places.isEmpty { pipelineEnded() }
+            if places.isEmpty {
+                done(0)
+                portionEnded()
+            }
         }
         let (names, users) = (store.names, users)
         connection.send("HGETALL", count: places.count) { number, output in
             output.write("HGETALL", key: names.presenceKey(users[places[number]]))
         } reply: { [self] number, hash in
+            largest = max(largest, (try? hash.get().byteCount) ?? 0)
             take(hash, at: places[number], readAfter: time)
-            if number == places.count - 1 { pipelineEnded() }
+            if number == places.count - 1 {
+                done(largest)
+                portionEnded()
+            }
         }
     }
 
@@ -87,11 +102,11 @@ final class PresenceRead {
                 failure = failure ?? error
                 unread.append(user)
             }
-            pipelineEnded()
+            portionEnded()
         }
     }
 
-    private func pipelineEnded() {
+    private func portionEnded() {
         missing -= 1
         if missing == 0 { end() }
     }

@@ -56,14 +56,25 @@ extension Store {
         reply: @escaping Reply<RoomSnapshot>
     ) {
         let withHere = mostHere > 0
-        call(
-            .room,
-            keys: [names.members(conversation), names.typing(conversation), names.typingOfUsers(in: conversation)]
-                + (withHere ? [names.here(conversation), names.hereSince(conversation)] : []),
-            arguments: [
-                withTyping ? 1 : 0, .integer(Int64(mostMembers)), .milliseconds(settings.typingExpiry),
-            ] + (withHere ? [.integer(Int64(mostHere))] : []) + users.map { .string($0.text) }, reply: reply
-        ) { RoomSnapshot($0, of: conversation, users: users, mostMembers: mostMembers, withHere: withHere) }
+        let keys =
+            [names.members(conversation), names.typing(conversation), names.typingOfUsers(in: conversation)]
+            + (withHere ? [names.here(conversation), names.hereSince(conversation)] : [])
+        let arguments: [RedisCommand.Argument] =
+            [withTyping ? 1 : 0, .integer(Int64(mostMembers)), .milliseconds(settings.typingExpiry)]
+            + (withHere ? [.integer(Int64(mostHere))] : []) + users.map { .string($0.text) }
+        let read = { [self] (done: @escaping (Int) -> Void) in
+            var size = 0
+            call(.room, keys: keys, arguments: arguments) {
+                done(size)
+                reply($0)
+            } read: {
+                size = $0.byteCount
+                return RoomSnapshot(
+                    $0, of: conversation, users: users, mostMembers: mostMembers, withHere: withHere)
+            }
+        }
+        guard let connection = commands.connection(for: keys[0]) else { return read { _ in } }
+        connection.reads.enter(.room, count: 1, read)
     }
 
     private func typingKeys(_ signal: TypingSignal) -> [String] {

@@ -65,14 +65,14 @@ extension Node {
         await visit.close()
         let facts = ServerFacts(replies.compactMap { (try? $0.get())?.text })
         if let refusal = facts.refusal(at: settings.redis) { throw refusal }
-        var spared: [String: String] = [:]
+        var spared: [(name: String, without: String)] = []
         for address in topology.map?.primaries ?? [] {
             let found = await lack(at: address)
             if let needed = found.needed { throw CannotServe.lacks(needed, at: settings.redis) }
-            for command in found.spared { spared[command.name] = command.without }
+            spared += found.spared.filter { new in !spared.contains { $0.name == new.name } }
         }
         if !spared.isEmpty {
-            let costs = spared.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; ")
+            let costs = spared.map { "\($0.name): \($0.without)" }.joined(separator: "; ")
             logger.warning("Redis refuses commands that workers can do without", metadata: ["commands": "\(costs)"])
         }
         try await awaitConnections()

@@ -2,9 +2,10 @@
 // records of others, reads that partly fail, and the reports for operators.
 
 import RollcallProtocol
-import RollcallRedis
 import TestSupport
 import Testing
+
+@testable import RollcallRedis
 
 /// What must be possible while Redis is full.
 enum Deed: CaseIterable {
@@ -72,8 +73,33 @@ enum Deed: CaseIterable {
         let before = try await store.dump()
         let signal = await #expect(throws: RedisError.self) { try await store.signal(alice) }
         let members = await #expect(throws: RedisError.self) { try await store.setMembers([bob: "Bob"]) }
-        #expect(signal?.code == .server(kind: "OOM") && members?.code == .server(kind: "OOM"))
+        let here = await #expect(throws: RedisError.self) { try await store.here(aa, 1) }
+        let told = await #expect(throws: RedisError.self) { try await store.here(nil, 0, lasts: .seconds(60)) }
+        let thinks = await #expect(throws: RedisError.self) { try await store.types(1, .begin) }
+        #expect([signal, members, here, told, thinks].allSatisfy { $0?.code == .server(kind: "OOM") })
         #expect(try await store.dump() == before)
+    }
+
+    /// Regression: whoever came was let in with their data, although the pages said that they were refused.
+    @Test("who is here stays and leaves on a full Redis, and what servers have said goes on and ends")
+    func hereOnFullRedis() async throws {
+        let store = try await StoreUnderTest(settings: Store.Settings(typingExpiry: .seconds(60)))
+        #expect(try await store.here(aa, 1) == .here)
+        #expect(try await store.here(nil, 0, lasts: .seconds(60)) == .here)
+        #expect(try await store.types(1, .begin) == .typing)
+        try await fill(store)
+        #expect(try await store.here(aa, 2) == .here, "another state, or data")
+        #expect(try await store.here(Session("bb").name, 1) == .here, "the device has come back")
+        #expect(try await store.here(nil, 0, lasts: .seconds(60)) == .here)
+        #expect(try await store.types(1, .renew) == .typing)
+        #expect(try await store.types(2, .begin) == .typing, "in place of what was said")
+        let other = await #expect(throws: RedisError.self) {
+            try await store.here(Session("cc", device: tablet).name, 1)
+        }
+        #expect(other?.code == .server(kind: "OOM"))
+        #expect(try await store.here(aa, 3, isHere: false) == .gone)
+        #expect(try await store.here(Session("bb").name, 2, isHere: false) == .gone)
+        #expect(try await store.types(3, .end) == .typing)
     }
 
     // MARK: Large conversations
@@ -120,6 +146,54 @@ enum Deed: CaseIterable {
             until = .never
         }
         #expect(gone == 1)
+    }
+
+    /// Regression: all reads after a reconnect went out at once, and the connection was ended for their replies, for ever.
+    @Test("reads go out in portions that a Redis with a small limit for a client's replies can hold")
+    func portions() async throws {
+        let store = try await StoreUnderTest(
+            options: ["--client-output-buffer-limit", "normal", "512kb", "256kb", "1"])
+        let plant = """
+            for i = 1, 4000 do
+              redis.call('HSET', 'presence:{u' .. i .. '}', 'status', 'offline', 'version', 7, 'x', string.rep('x', 1800))
+            end
+            """
+        try await store.command("EVAL", plant, "0")
+        let before = try await store.command("INFO", "stats").text?.parts(at: "\n").first {
+            $0.begins(with: "total_conn")
+        }
+        let users = try (1...4000).map { try UserID("u\($0)") }
+        let read: [PresenceSnapshot] = try await store.call { store, reply in
+            let all = Gathering<PresenceSnapshot>(16, reply: reply)
+            let known = KnownWorkers()
+            for part in 0..<16 {
+                store.presence(of: Array(users[250 * part..<250 * (part + 1)]), known: known, reply: all.part(part))
+            }
+        }
+        #expect(read.map { $0.records.count + $0.unread.count } == Array(repeating: 250, count: 16))
+        #expect(read.allSatisfy { $0.unread.isEmpty } && read[0].records.map(\.user) == Array(users.prefix(250)))
+        let after = try await store.command("INFO", "stats").text?.parts(at: "\n").first {
+            $0.begins(with: "total_conn")
+        }
+        #expect(before == after, "no connection was ended")
+    }
+
+    @Test("the window of reads is never larger than its bytes, learns their size, and lets one large read through")
+    func window() {
+        let window = ReadWindow()
+        var open: [(count: Int, done: (Int) -> Void)] = []
+        func enter(_ count: Int) { window.enter(.record, count: count) { open.append((count, $0)) } }
+        for _ in 0..<10 { enter(window.portion(of: .record)) }
+        #expect(open.count == 4 && open[0].count == 32)
+        open.removeFirst().done(8192)
+        #expect(open.count == 3, "each of the next ones may have a megabyte")
+        while let next = open.popLast() { next.done(8192) }
+        #expect(window.portion(of: .record) == 8)
+        for _ in 0..<200 { enter(1) }
+        while let next = open.popLast() { next.done(100) }
+        #expect(window.portion(of: .record) > 250)
+        enter(1_000_000)
+        #expect(open.count == 1)
     }
 
     // MARK: Keys of others

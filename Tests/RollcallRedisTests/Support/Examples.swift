@@ -74,6 +74,24 @@ extension StoreUnderTest {
         try await command("HSET", "presence:{\(user)}", "device:\(device)", record)
     }
 
+    /// Writes that a session is here, or is not; without a name, what an app's server says of alice.
+    func here(
+        _ session: SessionName?, _ sequence: Int64, isHere: Bool = true, lasts: Duration? = nil
+    ) async throws -> HereWritten.Outcome {
+        let entry =
+            session.map { EntryName(session: $0, conversation: lounge) } ?? EntryName(ofServersFor: alice, in: lounge)
+        let write = HereWrite(
+            entry: entry, content: isHere ? .init() : nil, incarnation: w1, sequence: sequence, until: .never,
+            lasts: lasts)
+        return try await call { $0.write(write, reply: $1) }.outcome
+    }
+
+    /// Says as an app's server that alice types, or no longer.
+    func types(_ mark: UInt64, _ step: ServerTypingStep) async throws -> TypingOutcome {
+        let signal = TypingSignal(user: alice, device: .ofServer(mark: mark), conversation: lounge, expiry: .never)
+        return try await call { $0.serverTypes(signal, step, reply: $1) }
+    }
+
     @discardableResult
     func signal(
         _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp = .never, in room: ConversationID = lounge

@@ -147,7 +147,7 @@ struct AdminWireTests {
                     "GET /v1/events?after=0&wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n", port: ask.port)
                 #expect(rest.isEmpty)
             }
-            #expect(ContinuousClock.now - began < .seconds(10))
+            #expect(ContinuousClock.now - began < .seconds(30))
         }
     }
 
