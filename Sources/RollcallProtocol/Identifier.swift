@@ -2,8 +2,9 @@
 // names are equal only if their bytes are. Swift's `String` compares by canonical equivalence, which would merge the
 // composed and the decomposed `café`, which are two keys in Redis.
 
-/// A name of 1–128 bytes of UTF-8 without white space, control characters, `{` or `}`. Compared and hashed by bytes.
+/// A name of 1–128 bytes of UTF-8, of a user 1–255, without white space, control characters, `{` or `}`. Compared and hashed by bytes.
 ///
+/// Sign-ins may give users identifiers of 255 characters of ASCII (OpenID Connect Core 1.0 §2, `sub`).
 /// White space means the Unicode property `White_Space`; control characters are those of the general category `Cc`.
 /// Braces are excluded because Redis Cluster uses them for hash tags.
 public struct Identifier<Kind>: Hashable, Comparable, Sendable {
@@ -13,7 +14,7 @@ public struct Identifier<Kind>: Hashable, Comparable, Sendable {
     package let bytes: ByteString
 
     /// The maximum length of a name in bytes of UTF-8.
-    public static var maximumBytes: Int { 128 }
+    public static var maximumBytes: Int { Kind.self == UserKind.self ? 255 : 128 }
 
     /// Creates an identifier from a name, which is not changed.
     ///
@@ -31,15 +32,19 @@ public struct Identifier<Kind>: Hashable, Comparable, Sendable {
 
     private static func check(_ text: String) throws(InvalidIdentifier) {
         guard (1...maximumBytes).contains(text.utf8.count) else {
-            throw InvalidIdentifier(reason: text.utf8.isEmpty ? .empty : .tooLong)
+            throw invalid(text.utf8.isEmpty ? .empty : .tooLong)
         }
         // Most names are ASCII and need no Unicode lookups.
         guard !text.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != 0x7B && $0 != 0x7D }) else { return }
         for scalar in text.unicodeScalars {
-            if scalar == "{" || scalar == "}" { throw InvalidIdentifier(reason: .brace) }
-            if scalar.properties.generalCategory == .control { throw InvalidIdentifier(reason: .control) }
-            if scalar.properties.isWhitespace { throw InvalidIdentifier(reason: .whiteSpace) }
+            if scalar == "{" || scalar == "}" { throw invalid(.brace) }
+            if scalar.properties.generalCategory == .control { throw invalid(.control) }
+            if scalar.properties.isWhitespace { throw invalid(.whiteSpace) }
         }
+    }
+
+    private static func invalid(_ reason: InvalidIdentifier.Reason) -> InvalidIdentifier {
+        InvalidIdentifier(reason: reason, maximumBytes: maximumBytes)
     }
 
     public static func < (left: Self, right: Self) -> Bool { left.bytes < right.bytes }
@@ -53,16 +58,18 @@ extension Identifier: CustomStringConvertible {
 public struct InvalidIdentifier: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: String, Sendable {
         case empty = "is empty"
-        case tooLong = "is longer than 128 bytes"
+        case tooLong = "is too long"
         case whiteSpace = "contains white space"
         case control = "contains a control character"
         case brace = "contains { or }"
     }
 
     public let reason: Reason
+    /// The longest name of this kind.
+    public let maximumBytes: Int
 
     public var description: String {
-        "the name \(reason.rawValue): names are 1–128 bytes of UTF-8 without white space, control characters, { and }"
+        "the name \(reason.rawValue): names are 1–\(maximumBytes) bytes of UTF-8 without white space, control characters, { and }"
     }
 }
 

@@ -20,7 +20,6 @@ public struct CannotServe: Error, CustomStringConvertible {
     static func lacks(_ lack: String, at location: RedisDeployment) -> CannotServe {
         CannotServe(
             description: "the Redis at \(location) cannot be used by \(location.username ?? "default"): \(lack). "
-                + "\(RedisDeployment.rightsFile(ofCluster: location.isCluster)) lists all rights that a worker needs, and "
                 + "rollcall doctor says what to do")
     }
 
@@ -63,6 +62,9 @@ public struct CannotServe: Error, CustomStringConvertible {
     static func noLease(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {
         if let reason, reason.isDenied { return denied(reason, at: location) }
         guard case .server? = reason?.code, let refusal = reason?.reply else {
+            if let reason, case .server = reason.code {
+                return CannotServe(description: "the Redis at \(location) cannot be used: \(reason.sentence)")
+            }
             return noRedis(location, reason: reason)
         }
         if reason?.isUnknownCommand == true {

@@ -55,7 +55,8 @@ public struct Worker: Service {
         warnOfSecrets()
         var auth = configuration.auth
         auth.maxLifetime = auth.maxLifetime ?? configuration.presence.retention
-        let authenticator = try Authenticator(auth, logger: Authenticator.logger.kept(in: events))
+        let authenticator = try Authenticator(
+            auth, logger: Authenticator.logger.kept(in: events), metrics: metrics ?? MetricsSystem.factory)
         let edgeCertificate = try certificate(of: .edge)
         let adminCertificate = try certificate(of: .admin)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.worker.loops)
@@ -67,6 +68,7 @@ public struct Worker: Service {
                 tasks.addTask { await authenticator.run() }
                 tasks.addTask { await edgeCertificate?.run() }
                 tasks.addTask { await adminCertificate?.run() }
+                tasks.addTask { await tellAges(of: [("edge", edgeCertificate), ("admin", adminCertificate)]) }
                 defer { tasks.cancelAll() }
                 try await serve(node, edge: edgeCertificate, admin: adminCertificate, group: group)
             }
@@ -82,6 +84,26 @@ public struct Worker: Service {
         for finding in findings where finding.verdict == .warning {
             logger.warning(
                 "a secret is at risk", metadata: ["reason": "\(finding.found)", "advice": "\(finding.advice ?? "")"])
+        }
+    }
+
+    private func tellAges(of certificates: [(port: String, keeper: CertificateKeeper?)]) async {
+        let factory: any MetricsFactory = metrics ?? MetricsSystem.factory
+        let gauges = certificates.compactMap { port, keeper in
+            keeper.map { keeper in
+                let labels = [("port", port)]
+                return (
+                    keeper, factory.makeMeter(label: Metric.certificateExpires.rawValue, dimensions: labels),
+                    factory.makeMeter(label: Metric.certificateLife.rawValue, dimensions: labels)
+                )
+            }
+        }
+        while !gauges.isEmpty, !Task.isCancelled {
+            for (keeper, expires, life) in gauges {
+                expires.set(keeper.value.expires - Date.now.timeIntervalSince1970)
+                life.set(keeper.value.life)
+            }
+            try? await Task.sleep(for: .seconds(10))
         }
     }
 

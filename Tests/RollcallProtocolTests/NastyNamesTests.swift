@@ -8,7 +8,18 @@ struct NastyNamesTests {
     func list() throws {
         let names = try NastyNames.all.map { try UserID($0) }
         #expect(Set(names).count == names.count)
-        #expect(NastyNames.longest.allSatisfy { $0.utf8.count == UserID.maximumBytes })
+        #expect(NastyNames.longest.allSatisfy { $0.utf8.count == DeviceID.maximumBytes })
+    }
+
+    /// OpenID Connect allows a `sub` of 255 characters.
+    @Test("A user may have 255 bytes, a device and a conversation 128")
+    func lengths() throws {
+        let (user, other) = (String(repeating: "\u{301}", count: 127) + "x", String(repeating: "\u{301}", count: 64))
+        #expect(try UserID(user).bytes.utf8.count == 255 && ConversationID(other).bytes.utf8.count == 128)
+        let tooLong = #expect(throws: InvalidIdentifier.self) { try UserID(user + "x") }
+        #expect(tooLong?.description.contains("1–255 bytes") == true)
+        #expect(throws: InvalidIdentifier.self) { try DeviceID(other + "x") }
+        #expect(throws: InvalidIdentifier.self) { try ConversationID(other + "x") }
     }
 
     @Test("Canonically equal names are different")
@@ -27,6 +38,6 @@ struct NastyNamesTests {
         let users = try names.map { try UserID($0) }
         #expect(Set(users).count == 500)
         #expect(try NastyNames.draw(500, using: &again).map { try UserID($0) } == users)
-        #expect(names.contains { $0.utf8.count == UserID.maximumBytes })
+        #expect(names.contains { $0.utf8.count == DeviceID.maximumBytes })
     }
 }

@@ -2,7 +2,7 @@
 
 import { Engine } from "./engine.js";
 import { HereEntry } from "./here.js";
-import { MINUTE, reportAppError, RollcallError, SECOND, soon, validName, warn } from "./messages.js";
+import { MINUTE, reportAppError, RollcallError, SECOND, soon, validName, validUser, warn } from "./messages.js";
 import { checkedTypingSettings, TypingInput } from "./typing.js";
 import { followPage } from "./page.js";
 import { DISPOSE, ending, onAbort, Updates } from "./updates.js";
@@ -106,13 +106,13 @@ export class RollcallClient {
     const engine = this.#engine;
     const { people } = engine;
     if (typeof users === "string") {
-      const user = [validName(users)];
+      const user = [validUser(users)];
       return new Updates(
         (receive, finish) => engine.begin(finish, () => people.observe(user, receive, () => engine.showsNobody && receive({
           user: users, status: "offline", lastSeen: null, updatedAt: null, version: 0,
         }))), () => people.latest(users), signal);
     }
-    const several = [...new Set(users)].map(validName);
+    const several = [...new Set(users)].map(validUser);
     return new Updates(
       (receive, finish) => engine.begin(finish, () => people.observeMany(several, receive)),
       () => people.latestOf(several), signal);
@@ -121,7 +121,7 @@ export class RollcallClient {
   conversations(rows, { signal = undefined } = {}) {
     const engine = this.#engine;
     const people = new Map([...rows instanceof Map ? rows : Object.entries(rows)].map(([conversation, users]) => (
-      [validName(conversation), [...users].map(validName)])));
+      [validName(conversation), [...users].map(validUser)])));
     let latest;
     return new Updates((receive, finish) => engine.rooms.observeConversations(people, (states) => {
       latest = states;
@@ -131,7 +131,7 @@ export class RollcallClient {
 
   async currentPresence(users, { within = 5 * SECOND, signal = undefined } = {}) {
     const several = typeof users === "string" ? [users] : [...new Set(users)];
-    const found = await this.#engine.people.read(several.map(validName), within, signal);
+    const found = await this.#engine.people.read(several.map(validUser), within, signal);
     return typeof users === "string" ? found.get(users) : found;
   }
 

@@ -74,12 +74,16 @@ export function base64Decoded(text) {
 const NAME_PATTERN = /^[^\p{White_Space}\p{Cc}\p{Cs}{}]+$/u;
 
 /**
- * Returns the name of a user, a device or a conversation, or throws. Names are checked before they are sent because a
- * worker refuses a whole message for one invalid name.
+ * Returns the name of a device or a conversation, or throws. Names are checked before they are sent because a worker refuses a
+ * whole message for one invalid name.
  */
-export function validName(text) {
-  if (typeof text === "string" && NAME_PATTERN.test(text) && utf8Length(text) <= 128) return text;
-  throw new RollcallError("invalid_name", `no name, of 1 to 128 bytes without white space or braces: ${text}`);
+export function validName(text) { return nameWithin(128, text); }
+
+export function validUser(text) { return nameWithin(255, text); }
+
+function nameWithin(most, text) {
+  if (typeof text === "string" && NAME_PATTERN.test(text) && utf8Length(text) <= most) return text;
+  throw new RollcallError("invalid_name", `no name, of 1 to ${most} bytes without white space or braces: ${text}`);
 }
 
 // MARK: Messages

@@ -463,6 +463,6 @@ export class Outbox {
     return this.#lastID;
   }
 
-  /** How many names certainly fit into one message. A name takes 128 bytes at most, or twice that if all are escaped. */
-  get #usersPerMessage() { return Math.max(1, Math.floor((this.#limits.message_bytes - 128) / 260)); }
+  /** How many users certainly fit into one message. A name takes 255 bytes at most, or twice that if all are escaped. */
+  get #usersPerMessage() { return Math.max(1, Math.floor((this.#limits.message_bytes - 128) / 514)); }
 }

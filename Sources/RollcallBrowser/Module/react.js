@@ -6,7 +6,7 @@
 import {
   createContext, createElement, useContext, useEffect, useMemo, useReducer, useRef, useState, useSyncExternalStore,
 } from "react";
-import { RollcallError, soon, validName, warn } from "./messages.js";
+import { RollcallError, soon, validName, validUser, warn } from "./messages.js";
 import {
   connectionText, groupCount, hereLabel, hereText, lastSeenValidity, presenceView, RollcallClient, TypingAnnouncer, typingLabel, typingText,
 } from "./rollcall.js";
@@ -196,10 +196,10 @@ export function usePresence(user, options) {
 }
 
 /** One of the names that are none is a problem, and the others are shown. */
-function validNames(client, names) { return names.filter((name) => tried(client, () => validName(name)) !== null); }
+function validUsers(client, names) { return names.filter((name) => tried(client, () => validUser(name)) !== null); }
 
-const validRows = (client, pairs) => pairs.filter(([conversation]) => validNames(client, [conversation]).length > 0)
-  .map(([conversation, people]) => [conversation, validNames(client, people)]);
+const validRows = (client, pairs) => pairs.filter(([conversation]) => tried(client, () => validName(conversation)) !== null)
+  .map(([conversation, people]) => [conversation, validUsers(client, people)]);
 
 /** One name, where a list is possible too. */
 function nameOf(name) {
@@ -213,7 +213,7 @@ export function usePeople(given, options) {
   const key = JSON.stringify([names, options]);
   const last = useRef(NONE);
   // A user who was shown stays, while the others come.
-  const views = useLatest(key, () => presenceView(client, validNames(client, names), options), last.current);
+  const views = useLatest(key, () => presenceView(client, validUsers(client, names), options), last.current);
   last.current = views;
   return (user) => views.get(user) ?? UNKNOWN;
 }

@@ -408,9 +408,9 @@ extension Outbox {
     private var userRoom: Int { limits.watchedUsers - users.servedCount }
     private var conversationRoom: Int { limits.joinedConversations - conversations.servedCount }
 
-    /// How many names certainly fit into one message. A name has at most 128 bytes; escaped in JSON, it takes up to
-    /// twice that, with quotes and a comma 260 bytes.
-    private var usersPerMessage: Int { max(1, (limits.messageBytes - 128) / 260) }
+    /// How many users certainly fit into one message. A name has at most 255 bytes; escaped in JSON, it takes up to
+    /// twice that, with quotes and a comma 514 bytes.
+    private var usersPerMessage: Int { max(1, (limits.messageBytes - 128) / 514) }
 }
 
 extension ServerMessage.Limits {

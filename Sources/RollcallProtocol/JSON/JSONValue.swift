@@ -80,16 +80,18 @@ extension JSONValue {
     /// Reads a text whose name is not known to the program: the field with this name or, if there is none, inside objects along the
     /// words of the name between its dots.
     ///
-    /// - Returns: `nil` if there is no text.
-    package func text(at path: ByteString) -> ByteString? {
+    /// - Parameter takesNumbers: Whether a whole number counts as the text of its digits.
+    package func text(at path: ByteString, orNumber takesNumbers: Bool = false) -> ByteString? {
         guard first == UInt8(ascii: "{") else { return nil }
         var (whole, inner) = (ByteString?.none, ByteString?.none)
         try? forEachField { name, value in
             if name == path {
-                whole = whole ?? (try? value.text())
+                let number = takesNumbers && value.isNumber ? value.wholeNumber.map { ByteString("\($0)") } : nil
+                whole = whole ?? (try? value.text()) ?? number
             } else if path.utf8.starts(with: name.utf8), path.utf8.dropFirst(name.utf8.count).first == UInt8(ascii: ".")
             {
-                inner = inner ?? value.text(at: ByteString(decoding: path.utf8.dropFirst(name.utf8.count + 1)))
+                let rest = ByteString(decoding: path.utf8.dropFirst(name.utf8.count + 1))
+                inner = inner ?? value.text(at: rest, orNumber: takesNumbers)
             }
         }
         return whole ?? inner

@@ -89,6 +89,9 @@ extension ByteString {
     /// What an error message repeats of the text.
     package var excerpt: String { start(atMost: 64) }
 
+    /// The beginning in quotation marks, with escapes for what a log or a terminal could take for something else.
+    package var shown: String { excerpt.debugDescription }
+
     package func begins(with start: StaticString) -> Bool {
         withBytes { UnsafeRawBufferPointer($0).holds(start, at: 0) }
     }

@@ -71,14 +71,19 @@ public struct AuthenticationError: Error, Hashable, Sendable {
     }
 
     public var code: Code
-    /// A sentence for people. It contains nothing of the token.
+    /// A sentence for people. It contains nothing of the token, unless its signature is valid.
     public var message: String
+    /// What the log says in addition: of a token that anybody may have made, escaped and cut.
+    package var detail: String?
+    /// Whether an issuer has signed the token, so that something of ours or theirs is wrong.
+    package var isSigned = false
     /// How long until the token becomes valid, if it is not valid yet.
     package var wait: Duration?
 
-    package init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String, detail: String? = nil) {
         self.code = code
         self.message = message
+        self.detail = detail
     }
 
     /// How a session ends that has no other token.

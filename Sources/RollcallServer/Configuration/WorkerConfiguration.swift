@@ -145,14 +145,26 @@ public struct WorkerConfiguration: Sendable {
         /// The maximum time between a token's `iat` and its `exp`. `nil` means `presence.retention` for a worker, since
         /// revocations are kept that long, and no maximum for a separate ``Authenticator``.
         public var maxLifetime: Duration?
+        /// The claim that says which user the token is for, or a path of objects with dots. It must not be one that users can change.
+        public var userClaim = "sub"
         /// The claim with the user's name for people, or a path of objects with dots (`user_metadata.full_name`); `nil` for none.
         public var nameClaim: String? = "name"
+        /// Several sign-ins, each with its own ``issuer``, ``audience``, keys and claims: then those beside it are not used. A token's
+        /// `iss` picks one.
+        public var issuers: [Auth] = []
+        /// Of one of several: what each of its users' names begins with, so that no two issuers have the same user.
+        public var prefix: String?
+        /// Of one of several: the only algorithms that it signs with, such as `RS256`; empty for all for which there are keys.
+        public var algorithms: [String] = []
         /// The contents of ``secretFile`` when the configuration was loaded.
         public var secret: Secret?
         /// The contents of ``previousSecretFile`` when the configuration was loaded.
         public var previousSecret: Secret?
         /// The contents of ``jwksFile`` when the configuration was loaded.
         public var jwks: String?
+
+        /// The issuers, each with what concerns it: one, unless there are several.
+        package var each: [Auth] { issuers.isEmpty ? [self] : issuers }
     }
 
     public struct Presence: Sendable {

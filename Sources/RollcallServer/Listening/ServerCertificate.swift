@@ -103,6 +103,22 @@ package struct ServerCertificate: Sendable {
     package let context: NIOSSLContext
     /// When the certificate expires, in seconds since 1970.
     package let expires: Double
+    /// For how many seconds it is valid in all.
+    package let life: Double
+    /// Whether the file has one certificate, and another authority has issued it: then clients may lack what is between.
+    package let isAlone: Bool
+
+    /// How long before its end it is to be renewed: two weeks, or a third of a shorter life.
+    private var warning: Double { min(14 * 86_400, life / 3) }
+
+    package enum Age { case good, ending, expired }
+
+    package var age: Age {
+        let rest = expires - Date.now.timeIntervalSince1970
+        return rest < 0 ? .expired : rest < warning ? .ending : .good
+    }
+
+    package var end: String { Date(timeIntervalSince1970: expires).formatted(.iso8601) }
 
     /// - Throws: ``UnusableFile``, naming the setting of the invalid file.
     package init(_ contents: Contents, of port: CertificateFiles.Port) throws(UnusableFile) {
@@ -121,15 +137,42 @@ package struct ServerCertificate: Sendable {
                 port.privateKey, "the key does not match the first certificate in \(port.certificate)")
         }
         expires = Double(chain[0].notValidAfter)
+        life = max(0, expires - Double(chain[0].notValidBefore))
+        isAlone = chain.count == 1 && ((try? chain[0].toDERBytes()).map(Self.isSelfIssued) == false)
+    }
+
+    /// Whether issuer and subject of a certificate (RFC 5280 §4.1) are the same.
+    private static func isSelfIssued(_ der: [UInt8]) -> Bool {
+        guard let certificate = elements(of: der[...]).first?.content,
+            let signed = elements(of: certificate).first?.content
+        else { return false }
+        // A version comes first, if there is one; then number, algorithm, issuer, validity, subject.
+        let parts = elements(of: signed).drop { $0.tag == 0xA0 }.map(\.content)
+        return parts.count > 4 && parts[2] == parts[4]
+    }
+
+    /// The elements of ASN.1 in these bytes.
+    private static func elements(of bytes: ArraySlice<UInt8>) -> [(tag: UInt8, content: ArraySlice<UInt8>)] {
+        var (rest, found): (ArraySlice<UInt8>, [(tag: UInt8, content: ArraySlice<UInt8>)]) = (bytes, [])
+        while rest.count >= 2 {
+            let (tag, first) = (rest.removeFirst(), rest.removeFirst())
+            let more = first < 0x80 ? 0 : Int(first & 0x7F)
+            guard more <= 3, rest.count >= more else { break }
+            let length = more == 0 ? Int(first) : rest.prefix(more).reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(more)
+            guard rest.count >= length else { break }
+            found.append((tag, rest.prefix(length)))
+            rest = rest.dropFirst(length)
+        }
+        return found
     }
 
     fileprivate func tell(_ logger: Logger, _ file: String) {
-        let end = Date(timeIntervalSince1970: expires)
-        let metadata: Logger.Metadata = ["file": "\(file)", "expires": "\(end.formatted(.iso8601))"]
-        if end < .now {
-            logger.error("the certificate has expired", metadata: metadata)
-        } else {
-            logger.info("certificate in use", metadata: metadata)
+        let metadata: Logger.Metadata = ["file": "\(file)", "expires": "\(end)"]
+        switch age {
+        case .expired: logger.error("the certificate has expired", metadata: metadata)
+        case .ending: logger.warning("the certificate expires soon", metadata: metadata)
+        case .good: logger.info("certificate in use", metadata: metadata)
         }
     }
 

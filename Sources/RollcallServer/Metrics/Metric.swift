@@ -19,6 +19,9 @@ package enum Metric: String, CaseIterable, Sendable {
     case bytesSent = "rollcall_sent_bytes_total"
     case limitsHit = "rollcall_limits_hit_total"
     case tokensRefused = "rollcall_tokens_refused_total"
+    case keysAge = "rollcall_keys_age_seconds"
+    case certificateExpires = "rollcall_certificate_expires_seconds"
+    case certificateLife = "rollcall_certificate_life_seconds"
 
     case sessions = "rollcall_sessions"
     case sessionsLingering = "rollcall_sessions_lingering"

@@ -57,6 +57,7 @@ extension Node {
     /// - Returns: the policy by which Redis deletes keys, if it does.
     /// - Throws: ``CannotServe``.
     func checkServers() async throws -> String? {
+        try await awaitConnections()
         guard let visit = try? await RedisVisit(to: topology, on: loops[0], within: Self.patience, logger: logger)
         else { return nil }
         let replies = await visit.ask([
@@ -75,7 +76,6 @@ extension Node {
             let costs = spared.map { "\($0.name): \($0.without)" }.joined(separator: "; ")
             logger.warning("Redis refuses commands that workers can do without", metadata: ["commands": "\(costs)"])
         }
-        try await awaitConnections()
         guard let policy = facts.eviction else { return nil }
         logger.warning(
             "Redis may delete what workers keep in it: set maxmemory-policy noeviction",
@@ -96,10 +96,21 @@ extension Node {
             withEvents: settings.store.keptEvents != nil)
         let shortfall = try? await visit.shortfall(of: rights)
         await visit.close()
-        if let sentence = shortfall?.needed.sentence { return (sentence, []) }
-        let refusal = await topology.refusalToSubscribe(
-            of: settings.store.names, at: address, on: loops[0], within: Self.patience, logger: logger)
-        return (refusal.map { "messages cannot be received (\($0))" }, shortfall?.spared ?? [])
+        if let sentence = shortfall?.needed.sentence {
+            return ("\(sentence); \(RedisDeployment.rightsFile(ofCluster: settings.redis.isCluster)) lists all", [])
+        }
+        for isLast in [false, false, true] {
+            let refusal = await topology.refusalToSubscribe(
+                of: settings.store.names, at: address, on: loops[0], within: Self.patience, logger: logger)
+            guard let refusal else { break }
+            // A connection may be lost for another reason, once.
+            guard isLast || refusal.reply != nil else {
+                try? await Task.sleep(for: .seconds(1))
+                continue
+            }
+            return ("no messages can be received (\(refusal)): redis.url must lead to Redis itself", [])
+        }
+        return (nil, shortfall?.spared ?? [])
     }
 
     /// Waits until each event loop has its connections: half of them would leave joins without an answer.
@@ -115,7 +126,9 @@ extension Node {
         let loops = try await fromEachShard { (figures: $0.figures, error: $0.lastError) }
         var missing = MissingLinks()
         missing.observe(loops.map(\.figures).reduce(LoopFigures(), +).links, at: .now)
-        guard missing.first != nil else { return nil }
-        return loops.lazy.compactMap(\.error).first ?? RedisError(.connectFailed, "no answer yet")
+        let error = loops.lazy.compactMap(\.error).first
+        // What is refused is named by what is tried next.
+        guard missing.first != nil, error?.command != "SUBSCRIBE" else { return nil }
+        return error ?? RedisError(.connectFailed, "no answer yet")
     }
 }

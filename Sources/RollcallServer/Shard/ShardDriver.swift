@@ -43,7 +43,7 @@ package final class ShardDriver {
     package let factory: any MetricsFactory
     private var metrics: LoopMetrics?
     /// The rules by which tokens of the issuer were refused.
-    var refusedTokens: [AuthenticationError.Code: RepeatedProblem] = [:]
+    var refusedTokens: [RefusedRule: RepeatedProblem] = [:]
     private(set) var refusals = Counts<AuthenticationError.Code>()
     private var isStopped = false
     private var timer: Scheduled<Void>?
@@ -213,17 +213,20 @@ extension ShardDriver {
     /// can send what it has not.
     private func note(_ error: AuthenticationError) {
         refusals.count(error.code)
-        guard refusedTokens[error.code, default: RepeatedProblem()].occurred(error.code.rawValue, at: .now) else {
-            return
-        }
-        let metadata: Logger.Metadata = ["code": "\(error.code.rawValue)", "reason": "\(error.message)"]
-        switch error.code {
-        case .wrongType, .livesTooLong, .notYetValid, .wrongIssuer, .wrongAudience, .wrongJoin:
-            logger.warning("signed tokens are refused", metadata: metadata)
-        case .malformed, .wrongAlgorithm, .unknownKey, .keysUnavailable, .badSignature, .expired, .wrongDevice,
-            .noDevice:
-            logger.info("tokens are refused", metadata: metadata)
-        }
+        let rule = RefusedRule(code: error.code, isSigned: error.isSigned)
+        guard refusedTokens[rule, default: RepeatedProblem()].occurred("", at: .now) else { return }
+        var metadata: Logger.Metadata = ["code": "\(error.code.rawValue)", "reason": "\(error.message)"]
+        if let detail = error.detail { metadata["detail"] = "\(detail)" }
+        let isMistake = error.isSigned && ![.expired, .wrongDevice, .noDevice].contains(error.code)
+        logger.log(
+            level: isMistake ? .warning : .info, isMistake ? "signed tokens are refused" : "tokens are refused",
+            metadata: metadata)
+    }
+
+    /// What is logged once a minute.
+    struct RefusedRule: Hashable {
+        var code: AuthenticationError.Code
+        var isSigned: Bool
     }
 }
 

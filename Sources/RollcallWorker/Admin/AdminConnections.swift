@@ -13,6 +13,7 @@ import RollcallServer
 final class AdminConnections: AvailableConnectionsDelegate {
     private struct State {
         var open = 0
+        var isStopped = false
         var placed: Set<ObjectIdentifier> = []
         /// Those between two requests, or silent from the beginning, the longest idle first.
         var idle: [any Channel] = []
@@ -36,7 +37,10 @@ final class AdminConnections: AvailableConnectionsDelegate {
 
     func connectionClosed() { state.withLockedValue { $0.open -= 1 } }
 
-    func isAcceptingNewConnections() -> Bool { state.withLockedValue { $0.open < most + spare } }
+    func isAcceptingNewConnections() -> Bool { state.withLockedValue { !$0.isStopped && $0.open < most + spare } }
+
+    /// Accepts none any more: the library would trap on one that it accepts while it stops.
+    func stop() { state.withLockedValue { $0.isStopped = true } }
 
     /// - Returns: Whether the connection has a place; otherwise it is one of the few for probes.
     fileprivate func admit(_ channel: any Channel) -> Bool {
@@ -179,7 +183,14 @@ final class IdleLimit: ChannelDuplexHandler, RemovableChannelHandler {
                 context.writeAndFlush(data, promise: promise)
                 return context.close(promise: nil)
             }
-            if unanswered == 0 { connections.became(idle: true, context.channel) }
+            // Only once it is sent: an idle connection may be closed at once.
+            let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
+            let bound = NIOLoopBound((self, context.channel), eventLoop: context.eventLoop)
+            sent.futureResult.whenComplete { _ in
+                let (limit, channel) = bound.value
+                if limit.unanswered == 0 { limit.connections.became(idle: true, channel) }
+            }
+            return context.write(data, promise: sent)
         }
         context.write(data, promise: promise)
     }

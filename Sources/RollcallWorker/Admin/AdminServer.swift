@@ -116,8 +116,16 @@ package struct AdminServer: Service {
                 ) { address in
                     let (bound, report) = AsyncThrowingStream<SocketAddress, any Error>.makeStream()
                     tasks.addTask {
-                        let application = application(on: address) { report.yield($0) }
-                        let result = await Result { try await application.run() }
+                        let connections = AdminConnections(
+                            most: OpenFileLimit.adminConnections(), spare: OpenFileLimit.adminSpare, refusals: refusals)
+                        let application = application(on: address, connections) { report.yield($0) }
+                        let result = await Result {
+                            try await withGracefulShutdownHandler {
+                                try await application.run()
+                            } onGracefulShutdown: {
+                                connections.stop()
+                            }
+                        }
                         report.finish(throwing: result.failure)
                     }
                     for try await address in bound { return address }
@@ -133,10 +141,9 @@ package struct AdminServer: Service {
     }
 
     private func application(
-        on address: SocketAddress, listening: @escaping @Sendable (SocketAddress) -> Void
+        on address: SocketAddress, _ connections: AdminConnections,
+        listening: @escaping @Sendable (SocketAddress) -> Void
     ) -> Application<ASCIIHeads<RouterResponder<AdminContext>>> {
-        let connections = AdminConnections(
-            most: OpenFileLimit.adminConnections(), spare: OpenFileLimit.adminSpare, refusals: refusals)
         let certificate = certificate
         return Application(
             responder: responder,

@@ -64,11 +64,27 @@ struct ConfigurationFile {
             let key = section + (name.scalar?.string ?? "?")
             switch value {
             case .mapping(let mapping): flatten(mapping, under: key + ".")
+            case .sequence(let items) where items.contains { $0.mapping != nil }: add(Self.json(items), value, key)
             case .sequence(let items): add(items.map { $0.scalar?.string ?? "?" }.joined(separator: ","), value, key)
             case .scalar(let scalar): if value.null == nil { add(scalar.string, value, key) }
             case .alias: add("*", value, key)
             }
         }
+    }
+
+    /// A list of sections, as a flag or a variable would give it.
+    private static func json(_ items: Yams.Node.Sequence) -> String {
+        let sections = items.map { item in
+            (item.mapping.map { Array($0) } ?? []).reduce(into: [String: Any]()) { section, pair in
+                let value = pair.value
+                if value.null == nil {
+                    section[pair.key.scalar?.string ?? "?"] =
+                        value.scalar?.string ?? value.sequence.map { $0.map { $0.scalar?.string ?? "?" } } ?? "?"
+                }
+            }
+        }
+        let text = try? JSONSerialization.data(withJSONObject: sections, options: [.sortedKeys, .withoutEscapingSlashes])
+        return text.map { String(decoding: $0, as: UTF8.self) } ?? "?"
     }
 
     /// A key can be given twice, nested and dotted. The parser does not detect that.

@@ -36,6 +36,19 @@ extension WorkerConfiguration {
         auth.secret = secret("auth.secret_file", auth.secretFile)
         auth.previousSecret = secret("auth.previous_secret_file", auth.previousSecretFile)
         auth.jwks = contents("auth.jwks_file", auth.jwksFile).map { String(decoding: $0, as: UTF8.self) }
+        for place in auth.issuers.indices {
+            let issuer = auth.issuers[place]
+            auth.issuers[place].secret = secret("auth.issuers", issuer.secretFile)
+            auth.issuers[place].jwks = contents("auth.issuers", issuer.jwksFile).map { String(decoding: $0, as: UTF8.self) }
+        }
+        let secrets =
+            [("auth.secret_file", auth.secretFile, auth.secret)]
+            + [("auth.previous_secret_file", auth.previousSecretFile, auth.previousSecret)]
+            + auth.issuers.map { ("auth.issuers", $0.secretFile, $0.secret) }
+        for (key, path, secret) in secrets {
+            guard let secret, let kind = MisplacedKey(in: secret.bytes) else { continue }
+            problems.append(ConfigurationProblem(.unusableFile, key, value: path, kind.sentence))
+        }
         events.webhook.secret = secret("events.webhook.secret_file", events.webhook.secretFile)
         _ = contents("redis.sentinel_password_file", redis.sentinelPasswordFile)
         let trust = RedisTrust(
@@ -53,13 +66,14 @@ extension WorkerConfiguration {
         if let adminPEM { check { () throws(UnusableFile) in _ = try ServerCertificate(adminPEM, of: .admin) } }
         for (key, path) in [
             ("auth.jwks_authority", auth.jwksAuthority), ("events.webhook.authority", events.webhook.authority),
-        ] {
+        ] + auth.issuers.map({ ("auth.issuers", $0.jwksAuthority) }) {
             guard let authority = contents(key, path),
                 (try? NIOSSLCertificate.fromPEMBytes(authority))?.isEmpty != false
             else { continue }
             problems.append(ConfigurationProblem(.unusableFile, key, value: path, "it has no certificate (PEM)"))
         }
-        if let jwks = auth.jwks {
+        for auth in auth.each {
+            guard let jwks = auth.jwks else { continue }
             check(value: auth.jwksFile) { () throws(UnusableFile) in
                 _ = try KeySource.jwksFile.keys(in: Array(jwks.utf8))
             }

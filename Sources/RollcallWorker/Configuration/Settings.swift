@@ -86,9 +86,11 @@ extension WorkerConfiguration {
         .optional("auth.jwks_authority", \.auth.jwksAuthority, aFile),
         .optional("auth.issuer", \.auth.issuer, "what the claim iss of a token must be"),
         .optional("auth.audience", \.auth.audience, "what the claim aud of a token must contain"),
+        .text("auth.user_claim", \.auth.userClaim, "the claim with the user's identifier, such as sub") { !$0.isEmpty },
         .optional("auth.name_claim", \.auth.nameClaim, "the claim with the user's name, such as name"),
         .duration("auth.leeway", \.auth.leeway, in: .zero...(.seconds(300))),
         .optional("auth.max_lifetime", \.auth.maxLifetime, in: .seconds(60)...(.seconds(3650 * 86_400))),
+        .issuers("auth.issuers"),
     ]
 
     private static let presenceSettings: [Setting] = [
@@ -164,7 +166,7 @@ extension WorkerConfiguration {
     }
 
     /// What is unencrypted on a network could be read and replaced by an attacker.
-    private static func isServerURL(_ text: String) -> Bool {
+    static func isServerURL(_ text: String) -> Bool {
         guard isURL(text, schemes: ["https", "http"]), let start = text.firstRange(of: "://")?.upperBound else {
             return false
         }

@@ -40,7 +40,7 @@ package struct Finding: Codable, Hashable, Sendable {
 
 /// The checks, in the order of the report. The names are stable: programs match on them.
 package enum Check: String, Codable, CaseIterable, Sendable {
-    case configuration, authentication, files, redis, version, role, persistence, eviction, clients, rights, latency,
+    case configuration, authentication, files, certificates, redis, version, role, persistence, eviction, clients, rights, latency,
         clock, events, subscriptions
     case openFiles = "open_files"
     case ports
@@ -97,7 +97,7 @@ package enum Doctor {
             problems.isEmpty
             ? [Finding(.configuration, .ok, "a worker accepts it")]
             : problems.map { Finding(.configuration, .failure, "\($0)") }
-        let risks = (host.authentication + (await host.keys()) + host.files).filter {
+        let risks = (host.authentication + (await host.keys()) + host.files + host.certificates).filter {
             $0.verdict != .ok || problems.isEmpty
         }
         let redis = await redis(configuration, deployment, logger)

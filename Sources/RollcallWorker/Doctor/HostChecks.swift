@@ -1,6 +1,7 @@
 // What the doctor finds in a valid configuration that is a risk, and on this host: readable secrets, open files, ports.
 
 import Foundation
+import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -28,7 +29,7 @@ struct HostChecks {
             ]
         }
         var found: [Finding] = []
-        if auth.audience == nil, auth.jwksURL != nil || auth.jwksFile != nil {
+        if auth.each.contains(where: { $0.audience == nil && ($0.jwksURL != nil || $0.jwksFile != nil) }) {
             found.append(
                 Finding(
                     .authentication, .warning, "tokens that the same keys sign for other services are valid here too",
@@ -53,7 +54,12 @@ struct HostChecks {
                     "tokens are unencrypted on \(listener).host \(host) unless a proxy in front adds TLS",
                     advice: "set \(listener).certificate and .private_key, or let only the proxy reach the port"))
         }
-        return found.isEmpty ? [Finding(.authentication, .ok, "tokens are checked (auth.mode: jwt)"), access] : found
+        let demands = auth.each.map { each in
+            let prefix = each.prefix.map { ", prefix \($0)" } ?? ""
+            return "iss \(each.issuer ?? "any"), aud \(each.audience ?? "any")\(prefix)"
+        }
+        let checked = "tokens are checked (auth.mode: jwt): \(demands.joined(separator: "; "))"
+        return found.isEmpty ? [Finding(.authentication, .ok, checked), access] : found
     }
 
     private var access: Finding {
@@ -64,34 +70,64 @@ struct HostChecks {
         return Finding(.authentication, .ok, "\(conversations); any signed-in user may read any user's presence")
     }
 
-    /// The key set, fetched as a worker fetches it.
+    /// The key sets, fetched as a worker fetches them.
     func keys() async -> [Finding] {
-        let auth = configuration.auth
-        guard auth.mode == .jwt, let url = auth.jwksURL,
-            wrong.isDisjoint(with: ["auth.jwks_url", "auth.jwks_authority"])
-        else {
-            return []
+        guard configuration.auth.mode == .jwt, wrong.isDisjoint(with: ["auth.jwks_url", "auth.jwks_authority", "auth.issuers"])
+        else { return [] }
+        var findings: [Finding] = []
+        for auth in configuration.auth.each {
+            guard let url = auth.jwksURL else { continue }
+            findings.append(await keys(at: url, authority: auth.jwksAuthority, of: auth.issuer))
         }
+        return findings
+    }
+
+    private func keys(at url: String, authority: String?, of issuer: String?) async -> Finding {
+        let name = configuration.auth.issuers.isEmpty ? "auth.jwks_url" : "the jwks_url of \(issuer ?? "")"
         do {
             let read = try KeySource.jwksURL.keys(
-                in: try await KeySetFetch(url: url, authority: auth.jwksAuthority).contents())
-            let found = "auth.jwks_url has \(read.keys.count) usable key\(read.keys.count == 1 ? "" : "s")"
-            guard let first = read.skipped.first else { return [Finding(.authentication, .ok, found)] }
-            return [
-                Finding(
-                    .authentication, .warning, "\(found), and \(read.skipped.count) that cannot be used: \(first)",
-                    advice: "ask who runs the issuer")
-            ]
+                in: try await KeySetFetch(url: url, authority: authority).contents())
+            var keys = VerificationKeys()
+            keys.replace(.jwksURL, with: read.keys)
+            let found = "\(name) has \(read.keys.count) usable key\(read.keys.count == 1 ? "" : "s"): \(keys.names)"
+            guard let first = read.skipped.first else { return Finding(.authentication, .ok, found) }
+            return Finding(
+                .authentication, .warning, "\(found); and \(read.skipped.count) that cannot be used: \(first)",
+                advice: "ask who runs the issuer")
         } catch {
-            return [
-                Finding(
-                    .authentication, .failure,
-                    "auth.jwks_url gives no keys: \((error as? UnusableFile)?.reason ?? NetworkFailure.sentence(error))",
-                    advice:
-                        "can this host reach it, without a proxy, and trust its certificate? Without keys nobody is welcome"
-                )
-            ]
+            return Finding(
+                .authentication, .failure,
+                "\(name) gives no keys: \((error as? UnusableFile)?.reason ?? NetworkFailure.sentence(error))",
+                advice:
+                    "can this host reach it, without a proxy, and trust its certificate? Without keys nobody is welcome")
         }
+    }
+
+    /// The certificates of the ports: their ends, and whether clients can verify them.
+    var certificates: [Finding] {
+        let ports: [CertificateFiles.Port] = [.edge, .admin]
+        let found: [Finding] = ports.compactMap { port in
+            guard let files = configuration.certificateFiles(port), !wrong.contains(port.certificate),
+                let certificate = try? CertificateKeeper(files, logger: Logger(label: "") { _ in SwiftLogNoOpLogHandler() }).value
+            else { return nil }
+            let advice = "renew \(files.certificate); a worker reads the new file within seconds"
+            switch certificate.age {
+            case .expired:
+                return Finding(
+                    .certificates, .failure, "\(port.certificate) has expired at \(certificate.end)", advice: advice)
+            case .ending:
+                return Finding(.certificates, .warning, "\(port.certificate) expires at \(certificate.end)", advice: advice)
+            case .good where certificate.isAlone:
+                return Finding(
+                    .certificates, .warning,
+                    "\(port.certificate) is one certificate, issued by another: clients that do not know what is between it and "
+                        + "a root refuse it",
+                    advice: "append the intermediate certificates (fullchain.pem), unless the root itself has issued it")
+            case .good:
+                return Finding(.certificates, .ok, "\(port.certificate) is valid until \(certificate.end)")
+            }
+        }
+        return found.isEmpty ? [Finding(.certificates, .ok, "no port has one")] : found
     }
 
     /// Secrets that others can read, or that a person typed or copied from an example.

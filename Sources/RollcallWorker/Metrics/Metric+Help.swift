@@ -71,6 +71,9 @@ extension Metric {
         case .redisRoundTrip: "Time from sending a command to its reply, in pipelines."
         case .adminRefused: "Requests to the admin port without a sufficient token, by reason."
         case .events: "Entries of the stream of events."
+        case .keysAge: "Time since auth.jwks_url was last read, or first asked."
+        case .certificateExpires: "Time until the certificate of a port expires; negative once it has."
+        case .certificateLife: "The whole lifetime of the certificate of a port."
         case .redisLacks: "Whether Redis denies, or does not know, something that a worker needs."
         case .redisMoved:
             "Whether the name of redis.url leads to another address than the connections, and it is not known to be the same server."

@@ -2,6 +2,7 @@
 // The URL is fetched at intervals, and whenever no key matches a token, but with a minimum pause so that invented tokens
 // cannot flood the issuer. If a source fails, its last good keys stay in use.
 
+import CoreMetrics
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
@@ -15,6 +16,9 @@ final class KeyKeeper: Sendable {
     /// When to fetch the URL again, after a success and after a failure.
     static let refresh = (usual: Duration.seconds(300), afterFailure: Duration.seconds(15))
 
+    /// The longest pause that the URL's server can ask for.
+    private static let longestPause = Duration.seconds(3600)
+
     typealias Fetch = @Sendable () async throws -> [UInt8]
 
     fileprivate struct State {
@@ -23,23 +27,31 @@ final class KeyKeeper: Sendable {
         var hasFailed = false
         /// The entries of each key set that were last named in the log.
         var skipped: [KeySource: [String]] = [:]
+        /// When the URL was last read, or first asked.
+        var read = ContinuousClock.now
+        /// Until when the URL's server does not want to be asked.
+        var pausedUntil = ContinuousClock.now
     }
 
     private let state: NIOLockedValueBox<State>
     private let files: [FollowedFiles<KeysRead>]
     private let fetch: Fetch?
+    private let age: (any MeterHandler)?
     private let logger: Logger
+    private let problem = NIOLockedValueBox(RepeatedProblem())
     private let (calls, callIn) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
     ///   - keys: The keys read at startup.
     ///   - files: The paths to watch.
+    ///   - age: Where the time since the URL was last read is reported.
     ///   - fetch: Fetches the URL, if there is one.
-    init(_ keys: VerificationKeys, files: [KeySource: String], logger: Logger, fetch: Fetch?) {
+    init(
+        _ keys: VerificationKeys, files: [KeySource: String], logger: Logger, age: (any MeterHandler)? = nil, fetch: Fetch?
+    ) {
         let state = NIOLockedValueBox(State(keys: keys))
         self.state = state
-        self.logger = logger
-        self.fetch = fetch
+        (self.logger, self.age, self.fetch) = (logger, age, fetch)
         self.files = files.map { source, path in
             FollowedFiles(
                 [(source.setting, path)], value: KeysRead(),
@@ -70,6 +82,7 @@ final class KeyKeeper: Sendable {
             guard let fetch else { return }
             group.addTask { await self.answerCalls(fetch) }
             group.addTask { await self.callNowAndThen() }
+            group.addTask { await self.tellAge() }
         }
     }
 }
@@ -78,7 +91,15 @@ extension KeyKeeper {
     private func answerCalls(_ fetch: Fetch) async {
         for await _ in calls {
             await ask(fetch)
-            try? await Task.sleep(for: Self.pause)
+            let asked = state.withLockedValue { $0.pausedUntil } - .now
+            try? await Task.sleep(for: max(Self.pause, asked))
+        }
+    }
+
+    private func tellAge() async {
+        while !Task.isCancelled {
+            age?.set((ContinuousClock.now - state.withLockedValue { $0.read }) / .seconds(1))
+            try? await Task.sleep(for: .seconds(5))
         }
     }
 
@@ -86,10 +107,16 @@ extension KeyKeeper {
         do {
             let fetched = try KeySource.jwksURL.keys(in: try await fetch())
             state.take(fetched, from: .jwksURL, logger, quietly: !keys.keys(of: .jwksURL).isEmpty)
-            state.withLockedValue { $0.hasFailed = false }
+            state.withLockedValue { ($0.hasFailed, $0.read) = (false, .now) }
+            problem.withLockedValue { $0.ended() }
         } catch {
-            state.withLockedValue { $0.hasFailed = true }
-            logger.keep(.jwksURL, because: (error as? UnusableFile)?.reason ?? NetworkFailure.sentence(error))
+            // The worker stops.
+            guard !Task.isCancelled, !(error is CancellationError) else { return }
+            let asked = (error as? KeySetFetch.Refusal)?.retryAfter ?? .zero
+            state.withLockedValue { ($0.hasFailed, $0.pausedUntil) = (true, .now + min(asked, Self.longestPause)) }
+            let reason = (error as? UnusableFile)?.reason ?? NetworkFailure.sentence(error)
+            guard problem.withLockedValue({ $0.occurred(reason, at: .now) }) else { return }
+            logger.keep(.jwksURL, because: reason)
         }
     }
 
@@ -141,17 +168,22 @@ struct KeySetFetch: Sendable {
     /// - Throws: If there is no complete response in time, its status is not 200, or it is too large. Redirects are not
     ///   followed, so keys come only from the configured URL.
     func contents() async throws -> [UInt8] {
-        guard let address = HTTPAddress(url) else { throw Unexpected(description: "auth.jwks_url is not an address") }
+        guard let address = HTTPAddress(url) else { throw Refusal(description: "auth.jwks_url is not an address") }
         var client = try HTTPClient(address, authority: authority, isBeside: true)
         client.deadline = deadline
         client.mostBytes = FileContents.mostBytes
         let answer = try await client.send(
             .GET, address.uri, headers: ["accept": "application/jwk-set+json, application/json"])
-        guard answer.status == .ok else { throw Unexpected(description: "the response is \(answer.status)") }
+        guard answer.status == .ok else {
+            let isBusy = answer.status == .tooManyRequests || answer.status == .serviceUnavailable
+            throw Refusal(description: "the response is \(answer.status)", retryAfter: isBusy ? answer.retryAfter : nil)
+        }
         return Array(answer.body.readableBytesView)
     }
 
-    private struct Unexpected: Error, CustomStringConvertible {
+    struct Refusal: Error, CustomStringConvertible {
         let description: String
+        /// How long not to ask again, as the server says.
+        var retryAfter: Duration?
     }
 }

@@ -63,24 +63,47 @@ struct SignedToken {
 
     /// Verifies the signature and returns the claims.
     ///
-    /// - Parameter name: the claim with the user's name; `nil` for none.
-    func claims(signedBy keys: VerificationKeys, name: ByteString? = nil) throws(AuthenticationError) -> Claims {
+    /// - Parameters:
+    ///   - user: the claim that says which user it is.
+    ///   - name: the claim with the user's name; `nil` for none.
+    func claims(
+        signedBy keys: VerificationKeys, user: ByteString = "sub", name: ByteString? = nil
+    ) throws(AuthenticationError) -> Claims {
         guard let algorithm = VerificationKeys.Algorithm(word: header.alg), keys.mayHave(algorithm) else {
-            throw AuthenticationError(.wrongAlgorithm, "this worker has no keys for the token's alg")
+            throw AuthenticationError(
+                .wrongAlgorithm, "this worker has no keys for the token's alg",
+                detail: "alg \(header.alg.shown), keys \(keys.names)")
         }
         let candidates = keys.candidates(algorithm, id: header.kid)
         guard candidates.contains(where: { $0.verifies(signature, signed) }) else {
             // All keys were tried, or the one that the token names. Another one may not have been read yet.
             let isTried = !candidates.isEmpty && (header.kid == nil || candidates.contains { $0.id == header.kid })
+            let detail = "kid \(header.kid?.shown ?? "none"), alg \(algorithm.rawValue), keys \(keys.names)"
             throw algorithm == .hs256 || isTried
-                ? AuthenticationError(.badSignature, "the token's signature is wrong")
-                : AuthenticationError(.unknownKey, "this worker does not have the token's key, or not yet")
+                ? AuthenticationError(.badSignature, "the token's signature is wrong", detail: detail)
+                : AuthenticationError(
+                    .unknownKey, "this worker does not have the token's key, or not yet", detail: detail)
         }
+        do throws(AuthenticationError) {
+            return try claims(user: user, name: name)
+        } catch {
+            var error = error
+            error.isSigned = true
+            throw error
+        }
+    }
+
+    /// What the token says of its issuer, before a signature was checked: it says which keys may check it.
+    var allegedIssuer: ByteString? { (try? Claims(jsonText: payload))?.iss }
+
+    private func claims(user: ByteString, name: ByteString?) throws(AuthenticationError) -> Claims {
         guard header.isForSessions else {
-            throw AuthenticationError(.wrongType, "the token's typ is neither JWT nor at+jwt")
+            throw AuthenticationError(
+                .wrongType, "the token's typ is neither JWT nor at+jwt", detail: "typ \(header.typ?.shown ?? "")")
         }
         do {
             var claims = try Claims(jsonText: payload)
+            claims.user = payload.withUnsafeBytes { JSONValue(object: $0)?.text(at: user, orNumber: true) }
             claims.profile = Profile(
                 name: name.flatMap { name in payload.withUnsafeBytes { JSONValue(object: $0)?.text(at: name) } })
             return claims
@@ -92,7 +115,8 @@ struct SignedToken {
 
 /// The claims that Rollcall uses. ``TokenRules`` checks them, because it knows the time.
 struct Claims: JSONReadable {
-    var sub: ByteString?
+    /// Of the claim that says which user it is.
+    var user: ByteString?
     /// Seconds since 1970, possibly fractional.
     var exp: Double?
     var nbf: Double?
@@ -106,7 +130,7 @@ struct Claims: JSONReadable {
     var profile = Profile()
 
     init(json: JSONValue) throws(UnexpectedJSON) {
-        (sub, iss) = (try json.optionalField("sub"), try json.optionalField("iss"))
+        iss = try json.optionalField("iss")
         exp = try json.optionalField("exp")
         nbf = try json.optionalField("nbf")
         iat = try json.optionalField("iat")

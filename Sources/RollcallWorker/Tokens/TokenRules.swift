@@ -17,6 +17,12 @@ struct TokenRules: Sendable {
     /// The maximum time between a token's `iat` and its `exp`; `nil` for no maximum. Revocations are deleted after
     /// `presence.retention`, and a token that lives longer would become valid again.
     var maxLifetime: Duration?
+    /// The claim that says which user it is, or a path of objects with dots.
+    var userClaim: ByteString = "sub"
+    /// What each user's name begins with.
+    var prefix: ByteString = ""
+    /// What the names of other issuers' users begin with, if this one's have no prefix.
+    var foreignPrefixes: [ByteString] = []
     /// The claim with the user's name, or a path of objects with dots; `nil` for none.
     var nameClaim: ByteString?
     /// The longest that a device waits for its token to become valid. It is short because this host's clock may be
@@ -31,12 +37,15 @@ struct TokenRules: Sendable {
     ) throws(AuthenticationError) -> Identity {
         let end = try end(claims, clocks)
         if let issuer, claims.iss != issuer {
-            throw AuthenticationError(.wrongIssuer, "the token's iss is not this worker's issuer")
+            throw AuthenticationError(
+                .wrongIssuer, "the token's iss is \(claims.iss?.shown ?? "missing"), and this worker's issuer \(issuer.shown)")
         }
         if let audience, claims.aud?.names.contains(audience) != true {
-            throw AuthenticationError(.wrongAudience, "the token's aud lacks this worker's audience")
+            let names = claims.aud.map { $0.names.prefix(3).map(\.shown).joined(separator: ", ") } ?? "missing"
+            throw AuthenticationError(
+                .wrongAudience, "the token's aud is \(names), and this worker's audience \(audience.shown)")
         }
-        let (user, device) = (try name(claims.sub, "sub") as UserID, try device(claims.device, offered))
+        let (user, device) = (try user(claims.user), try device(claims.device, offered))
         try demandShortLife(claims)
         let join: JoinRight?
         do throws(UnexpectedJSON) {
@@ -96,12 +105,21 @@ struct TokenRules: Sendable {
         return device
     }
 
+    private func user(_ named: ByteString?) throws(AuthenticationError) -> UserID {
+        if let named, let foreign = foreignPrefixes.first(where: { named.utf8.starts(with: $0.utf8) }) {
+            throw AuthenticationError(
+                .malformed, "the token's \(userClaim) \(named.shown) begins with \(foreign.shown), as another issuer's users do")
+        }
+        return try name(named.map { prefix.isEmpty ? $0 : ByteString(prefix.string + $0.string) }, userClaim.string)
+    }
+
     private func name<Kind>(_ text: ByteString?, _ claim: String) throws(AuthenticationError) -> Identifier<Kind> {
         guard let text else { throw AuthenticationError(.malformed, "the token has no \(claim)") }
         do {
             return try Identifier(text)
         } catch {
-            throw AuthenticationError(.malformed, "the token's \(claim) is not a valid name: \(error)")
+            throw AuthenticationError(
+                .malformed, "the token's \(claim) is not a valid name: \(error)", detail: "\(claim) \(text.shown)")
         }
     }
 }

@@ -10,7 +10,7 @@ import RollcallServer
 /// Keys, each bound to one algorithm. A token's header selects among keys, but never changes how a key is used. So
 /// `none` never matches, and a public key is never used as an HMAC secret.
 struct VerificationKeys: Sendable {
-    enum Algorithm: String, Sendable {
+    enum Algorithm: String, Sendable, CaseIterable {
         case hs256 = "HS256"
         case rs256 = "RS256"
         case ps256 = "PS256"
@@ -30,6 +30,8 @@ struct VerificationKeys: Sendable {
     private var keys: [KeySource: [Key]] = [:]
     /// Whether public keys are configured, although they may not have been read yet.
     private var hasKeySet = false
+    /// The only algorithms that are accepted; `nil` for all for which there are keys.
+    private var accepted: Set<Algorithm>?
 
     /// Returns the keys that may have signed a token with this header.
     func candidates(_ algorithm: Algorithm, id: ByteString?) -> [Key] {
@@ -40,11 +42,18 @@ struct VerificationKeys: Sendable {
 
     /// Whether there are keys for this algorithm, or the key sets may have some later.
     func mayHave(_ algorithm: Algorithm) -> Bool {
+        guard accepted?.contains(algorithm) != false else { return false }
         let kinds = KeySource.allCases.flatMap(keys(of:)).map(\.algorithm)
         return algorithm == .hs256 ? kinds.contains(.hs256) : hasKeySet || kinds.contains { $0 != .hs256 }
     }
 
     func keys(of source: KeySource) -> [Key] { keys[source] ?? [] }
+
+    /// The names of all keys, and the algorithms of those without, for the log.
+    var names: String {
+        let names = KeySource.allCases.flatMap(keys(of:)).map { $0.id?.shown ?? $0.algorithm.rawValue }
+        return names.isEmpty ? "none" : names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
+    }
 
     /// Replaces all keys of this source.
     mutating func replace(_ source: KeySource, with keys: [Key]) {
@@ -61,6 +70,8 @@ extension VerificationKeys {
             (.jwksFile, configuration.jwks.map { Array($0.utf8) }),
         ]
         hasKeySet = configuration.jwks != nil || configuration.jwksURL != nil
+        let algorithms = configuration.algorithms.compactMap(Algorithm.init)
+        accepted = algorithms.isEmpty ? nil : Set(algorithms)
         var problems: [ConfigurationProblem] = []
         for case (let source, let contents?) in contents {
             do throws(UnusableFile) {
@@ -106,6 +117,7 @@ enum KeySource: CaseIterable {
                 throw UnusableFile(
                     setting, "a secret needs at least \(WorkerConfiguration.Auth.shortestSecret) bytes")
             }
+            if let kind = MisplacedKey(in: secret) { throw UnusableFile(setting, kind.sentence) }
             let key = SymmetricKey(data: secret)
             return KeysRead(keys: [
                 VerificationKeys.Key(id: nil, algorithm: .hs256) { signature, signed in

@@ -65,10 +65,11 @@ struct AuthenticatorTests {
         let authenticator = try Authenticator(auth)
         // It has expired and has no `sub`. Both are checked only after the signature.
         #expect(try refusal(token, by: authenticator) == .expired)
-        #expect(throws: AuthenticationError(.malformed, "the token has no sub")) {
+        let anonymous = #expect(throws: AuthenticationError.self) {
             try authenticator.authenticate(
                 token: token, device: iphone, now: Date(timeIntervalSince1970: 1_300_819_379))
         }
+        #expect(anonymous?.code == .malformed && anonymous?.message == "the token has no sub")
         #expect(try refusal(token) == .badSignature)
     }
 
@@ -213,7 +214,7 @@ struct AuthenticatorTests {
 
     @Test("names in a token are validated like all names")
     func names() throws {
-        for sub in [#""""#, #""a b""#, #""a{b""#, "7", "null", #"["alice"]"#] {
+        for sub in [#""""#, #""a b""#, #""a{b""#, "7.5", "null", #"["alice"]"#] {
             #expect(try refusal(Tokens.hs256(#"{"sub":\#(sub),"exp":1800000000}"#)) == .malformed, "\(sub)")
         }
         #expect(try refusal(Tokens.hs256(#"{"exp":1800000000}"#)) == .malformed)
