@@ -125,7 +125,6 @@ public struct Worker: Service {
         settings.tls = edgeCertificate
         let edge = EdgeServer(settings, node: node, group: group, logger: logger)
         do {
-            try await start(edge, with: node)
             try await serveUntilShutdown(node, edge, adminCertificate, group: group)
         } catch {
             // The admin port was taken. End the lease, and move devices that have connected to other workers.
@@ -143,51 +142,64 @@ public struct Worker: Service {
         try await node.stop()
     }
 
-    /// Opens the port first, so that a wrong port is reported before anything is written to Redis. Then acquires the
-    /// lease; devices that connect before are accepted, and recorded once the lease is held.
-    private func start(_ edge: EdgeServer, with node: Node) async throws {
-        let address = try await edge.start()
-        let host = configuration.edge.host.contains(":") ? "[\(configuration.edge.host)]" : configuration.edge.host
-        let scheme = configuration.edge.certificate == nil ? "ws" : "wss"
-        edgeURL.withLockedValue { $0 = "\(scheme)://\(host):\(address.port ?? 0)/v1/connect" }
-        let told = configuration.edge.publicURL ?? edgeURL.withLockedValue { $0 }
-        try await node.start(edge: told, host: ProcessInfo.processInfo.hostName) { edge.connections }
-    }
-
-    private let edgeURL = NIOLockedValueBox("")
-
+    /// Opens both ports first, so that a wrong port is reported before anything is written to Redis, and probes are answered while
+    /// Redis is not there yet. Then acquires the lease; devices that connect before are accepted, and recorded once it is held.
     private func serveUntilShutdown(
         _ node: Node, _ edge: EdgeServer, _ certificate: CertificateKeeper?, group: MultiThreadedEventLoopGroup
     ) async throws {
-        let delivery = Task { [configuration] in
-            guard configuration.events.enabled else { return }
-            await EventDelivery(
-                configuration, node: node, metrics: metrics ?? MetricsSystem.factory, logger: logger
-            ).run()
-        }
-        defer { delivery.cancel() }
+        let edgeURL = Self.url(
+            configuration.edge.certificate == nil ? "ws" : "wss", configuration.edge.host, try await edge.start(),
+            "/v1/connect")
+        let (bound, opened) = AsyncStream.makeStream(of: SocketAddress.self)
         let admin = AdminServer(
             configuration.admin, node: node, group: group, logger: logger, metrics: metrics, events: events,
             certificate: certificate
-        ) { address in
-            let scheme = certificate == nil ? "http" : "https"
-            let host =
-                configuration.admin.host.contains(":") ? "[\(configuration.admin.host)]" : configuration.admin.host
-            onReady(
-                Ready(
-                    incarnation: node.incarnation?.name.string ?? configuration.worker.id,
-                    edge: edgeURL.withLockedValue { $0 }, admin: "\(scheme)://\(host):\(address.port ?? 0)"))
+        ) { opened.yield($0) }
+        // What runs from the first lease on.
+        let delivery = NIOLockedValueBox<Task<Void, Never>?>(nil)
+        defer { delivery.withLockedValue { $0?.cancel() } }
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            defer { tasks.cancelAll() }
+            tasks.addTask {
+                try await admin.run {
+                    node.leave()
+                    guard let delivery = delivery.withLockedValue({ $0 }) else { return }
+                    try await drain(node, edge, delivery)
+                }
+            }
+            tasks.addTask {
+                guard let address = await bound.first(where: { _ in true }) else { return }
+                try await node.start(
+                    edge: configuration.edge.publicURL ?? edgeURL, host: ProcessInfo.processInfo.hostName
+                ) { edge.connections }
+                delivery.withLockedValue { $0 = Task { await deliver(node) } }
+                onReady(
+                    Ready(
+                        incarnation: node.incarnation?.name.string ?? configuration.worker.id, edge: edgeURL,
+                        admin: Self.url(certificate == nil ? "http" : "https", configuration.admin.host, address)))
+            }
+            // The first error ends the other task.
+            while try await tasks.next() != nil {}
         }
-        try await admin.run {
-            onDrain()
-            logger.info("draining", metadata: ["sessions": "\(edge.connections)"])
-            node.leave()
-            try? await Task.sleep(for: configuration.worker.drainDelay)
-            await edge.stopAccepting()
-            delivery.cancel()
-            try await node.drain()
-            await delivery.value
-        }
+    }
+
+    private static func url(_ scheme: String, _ host: String, _ address: SocketAddress, _ path: String = "") -> String {
+        "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(address.port ?? 0)\(path)"
+    }
+
+    private func deliver(_ node: Node) async {
+        guard configuration.events.enabled else { return }
+        await EventDelivery(configuration, node: node, metrics: metrics ?? MetricsSystem.factory, logger: logger).run()
+    }
+
+    private func drain(_ node: Node, _ edge: EdgeServer, _ delivery: Task<Void, Never>) async throws {
+        onDrain()
+        logger.info("draining", metadata: ["sessions": "\(edge.connections)"])
+        try? await Task.sleep(for: configuration.worker.drainDelay)
+        await edge.stopAccepting()
+        delivery.cancel()
+        try await node.drain()
+        await delivery.value
     }
 
     /// Converts listen errors to the error that callers handle.

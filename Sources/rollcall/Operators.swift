@@ -16,7 +16,7 @@ struct AdminOptions: ParsableArguments {
 
     @Option(
         help:
-            "A file with the token of admin.token_file, or - for standard input. The default is ROLLCALL_OPERATOR_TOKEN.",
+            "A file with the token of admin.token_file, or for explain and workers of admin.read_token_file, or - for standard input. The default is ROLLCALL_OPERATOR_TOKEN.",
         completion: .file())
     var tokenFile: String?
 

@@ -258,6 +258,7 @@ def test_redis_cli(sandbox):
     assert sandbox.start("exec " + first).line() == "psubscribe\n"
     seen = sandbox.run(rest)
     assert "alice phone" in seen and "device:phone" in seen and "\nw1." in seen
+    assert json.loads(sandbox.run(commands(block("operating.md", "v1/rebalance")))) == {"mean": 1, "moving": 0, "workers": 1}
     assert "phone" in sandbox.run(commands(block("admin.md", "$ rollcall send-away")))
     eventually("she is gone", lambda: sandbox.run("redis-cli HGET 'presence:{alice}' status").strip() == "offline")
     assert "ERR" not in sandbox.run(commands(block("admin.md", "HSET 'members")))

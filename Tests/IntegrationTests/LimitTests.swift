@@ -17,9 +17,10 @@ struct LimitTests {
         return (deployment, deployment.workers[0])
     }
 
-    private func expectLogged(_ limit: String, by worker: WorkerProcess) async throws {
+    /// - Parameter user: Who met it, if anybody had signed in.
+    private func expectLogged(_ limit: String, of user: String? = nil, by worker: WorkerProcess) async throws {
         try await eventually("the log reports \(limit): \(worker.process.errors)") {
-            worker.process.errors.contains("a limit holds hits=1 limit=\(limit)\n")
+            worker.process.errors.contains("a limit holds hits=1 limit=\(limit)\(user.map { " user=\($0)" } ?? "")\n")
         }
     }
 
@@ -47,7 +48,7 @@ struct LimitTests {
         try await fourth.send(.hello(.init(token: "alice", device: "d3")))
         #expect(try await fourth.closed() == .tooManySessions)
         #expect(fourth.messages.contains(.goodbye(.init(reason: .limit, reconnect: false))))
-        try await expectLogged("sessions_per_user", by: worker)
+        try await expectLogged("sessions_per_user", of: "alice", by: worker)
 
         let newer = try await worker.device("alice", "d1")
         #expect(try await devices[1].closed() == .replaced)
@@ -74,7 +75,7 @@ struct LimitTests {
             refused = try await device.closed() == .busy
         }
         #expect(refused && count > 80, "\(count) times")
-        try await expectLogged("hellos_per_user", by: worker)
+        try await expectLogged("hellos_per_user", of: "mallory", by: worker)
         let periods = Int((ContinuousClock.now - start) / .milliseconds(500))
         let frames = watcher.messages.count { if case .presence = $0 { true } else { false } }
         #expect(frames <= periods + 3, "\(frames) frames in \(periods) periods")
@@ -93,8 +94,8 @@ struct LimitTests {
         #expect(try await alice.ask(.join("c1", presence: false)) == nil)
         #expect(try await alice.ask(.join("c2", presence: false)) == nil)
         #expect(try await alice.ask(.join("c3", presence: false))?.code == .limit)
-        try await expectLogged("watched_users", by: worker)
-        try await expectLogged("joined_conversations", by: worker)
+        try await expectLogged("watched_users", of: "alice", by: worker)
+        try await expectLogged("joined_conversations", of: "alice", by: worker)
         withExtendedLifetime(deployment) {}
     }
 
@@ -111,7 +112,7 @@ struct LimitTests {
             let users = try (0..<400).map { try UserID("u\($0)") }
             #expect(try await mallory.ask(.watch(users)) == nil, "no message costs more than the burst")
         }
-        try await expectLogged("message_rate", by: worker)
+        try await expectLogged("message_rate", of: "mallory", by: worker)
         withExtendedLifetime(deployment) {}
     }
 

@@ -31,6 +31,9 @@ public protocol Peer: AnyObject {
     func hold()
     func listen()
 
+    /// Whether it can connect to another worker: not if it is in this process.
+    var canMove: Bool { get }
+
     /// Counts a limit that took effect: a request was refused or delayed, or the session is closed next.
     func limitHit(_ limit: Limit)
 
@@ -100,4 +103,8 @@ public enum Limit: String, CaseIterable, Sendable {
     case hereData = "here_data"
     case outboundBytes = "outbound_bytes"
     case frames
+}
+
+extension Peer {
+    public var canMove: Bool { true }
 }

@@ -15,6 +15,8 @@ final class SessionTable {
     private var lingering = Lingering()
     /// Set while the worker drains.
     private var drain: Drain?
+    /// Where sessions go that leave.
+    private var destinations: [Destination] = []
     private var random: any RandomNumberGenerator & Sendable
 
     /// The number of welcomed and connected sessions.
@@ -103,15 +105,38 @@ final class SessionTable {
     ///
     /// - Returns: the connected sessions.
     func drain(_ drain: Drain, at now: Instant) -> [Session] {
-        self.drain = drain
+        (self.drain, destinations) = (drain, drain.destinations)
         let connected = all.filter(\.isConnected)
         for session in connected { session.leaves(at: drain.moment(at: now, using: &random)) }
         return connected
     }
 
+    /// Draws the moments at which so many sessions leave, those whose device is not active first. The worker goes on, and whoever
+    /// connects later stays.
+    ///
+    /// - Returns: the sessions, which are fewer if some leave already, or are in this process.
+    func shed(_ count: Int, _ drain: Drain, at now: Instant) -> [Session] {
+        guard self.drain == nil else { return [] }
+        destinations = drain.destinations
+        let movable = all.filter { $0.isConnected && $0.peer?.canMove == true }
+        let staying = movable.filter { $0.leaves == nil }.shuffled(using: &random)
+        let idleFirst = staying.filter { !$0.isActiveAndConnected } + staying.filter(\.isActiveAndConnected)
+        let leaving = Array(idleFirst.prefix(max(0, count - (movable.count - staying.count))))
+        for session in leaving { session.leaves(at: drain.moment(at: now, using: &random)) }
+        return leaving
+    }
+
+    /// How many sessions can be moved to another worker.
+    var movableCount: Int { all.count { $0.isConnected && $0.peer?.canMove == true } }
+
     /// Draws the worker that a leaving session connects to next; `nil` if it returns to the address it has.
     func drawDestination() -> ByteString? {
-        drain?.destinations.randomElement(using: &random)
+        var place = Double.random(in: 0..<1, using: &random) * destinations.reduce(0) { $0 + $1.weight }
+        for destination in destinations {
+            place -= destination.weight
+            if place < 0 { return destination.address }
+        }
+        return destinations.last?.address
     }
 }
 

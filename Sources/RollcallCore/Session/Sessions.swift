@@ -1,6 +1,6 @@
 // Sessions: from the connection and the hello to the last write for the device.
 
-internal import RollcallProtocol
+package import RollcallProtocol
 
 /// Owns the life of the sessions of a shard. The table has them by name; only this, and the records when a session has nothing
 /// left to write, change it.
@@ -239,13 +239,22 @@ final class Sessions {
 
     /// Starts the shutdown: each device is disconnected at a random moment within `spread`.
     ///
-    /// - Parameter destinations: addresses of other workers. Each device gets one of them.
+    /// - Parameter destinations: other workers. Each device gets one of them.
     func drain(
-        over spread: Duration, to destinations: [ByteString] = [], at now: Instant
+        over spread: Duration, to destinations: [Destination] = [], at now: Instant
     ) {
         let drain = Drain(ends: now + spread, destinations: destinations)
         for session in table.drain(drain, at: now) { remindOfEnd(session) }
     }
+
+    /// Moves some devices to other workers, in the same way.
+    func shed(_ count: Int, over spread: Duration, to destinations: [Destination], at now: Instant) {
+        for session in table.shed(count, Drain(ends: now + spread, destinations: destinations), at: now) {
+            remindOfEnd(session)
+        }
+    }
+
+    var movableCount: Int { table.movableCount }
 
     /// Whether no device is connected and, if Redis accepts writes, every decision is written.
     var isDrained: Bool {
@@ -263,12 +272,21 @@ final class Sessions {
 // Orderly shutdown: each device is disconnected at its own random moment, so that the other workers do not receive all
 // devices at once, and each device is away only while it reconnects.
 
+/// Another worker that takes devices.
+package struct Destination: Hashable, Sendable {
+    package var address: ByteString
+    /// Its share of the devices, relative to the others'.
+    package var weight: Double
+
+    package init(_ address: ByteString, weight: Double = 1) { (self.address, self.weight) = (address, weight) }
+}
+
 /// The settings of a shutdown.
 struct Drain: Hashable, Sendable {
     /// When the last device is disconnected.
     let ends: Instant
-    /// Addresses of other workers; empty if devices reconnect to the address they already use.
-    let destinations: [ByteString]
+    /// Other workers; empty if devices reconnect to the address they already use.
+    let destinations: [Destination]
 
     /// Draws the moment at which one session leaves.
     func moment(at now: Instant, using random: inout some RandomNumberGenerator) -> Instant {

@@ -268,7 +268,7 @@ public final class Shard {
         case .sentAway: if let session { sessions.end(session, .sentAway, at: now) }
         case .hereEnded(let entry, let sequence): backendEntries.ended(entry, upTo: sequence, at: now)
         case .erased(let user): backendEntries.erased(user, at: now)
-        case .moved: break
+        case .moved, .rebalance: break
         }
     }
 }
@@ -345,10 +345,18 @@ extension Shard {
 
     /// Starts the shutdown: each device is disconnected at a random moment within `spread`.
     ///
-    /// - Parameter destinations: addresses of other workers. Each device gets one of them.
-    public func drain(over spread: Duration, to destinations: [ByteString] = [], at now: Instant) {
+    /// - Parameter destinations: other workers. Each device gets one of them.
+    package func drain(over spread: Duration, to destinations: [Destination] = [], at now: Instant) {
         sessions.drain(over: spread, to: destinations, at: now)
     }
+
+    /// Moves so many devices to other workers within `spread`, those that are not active first; the shard goes on.
+    package func shed(_ count: Int, over spread: Duration, to destinations: [Destination], at now: Instant) {
+        sessions.shed(count, over: spread, to: destinations, at: now)
+    }
+
+    /// How many connected devices can be moved: all but those in this process.
+    package var movableCount: Int { sessions.movableCount }
 
     /// Whether no device is connected and, if Redis accepts writes, every decision is written.
     public var isDrained: Bool { sessions.isDrained }

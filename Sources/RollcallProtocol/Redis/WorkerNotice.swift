@@ -12,6 +12,8 @@ public enum WorkerNotice: Hashable, Sendable {
     case erased(UserID)
     /// The name of `redis.url` leads to another server now.
     case moved
+    /// Whoever has more sessions than this moves the others elsewhere.
+    case rebalance(to: Int)
 }
 
 extension WorkerNotice {
@@ -30,7 +32,7 @@ extension WorkerNotice {
         case .replaced(let user, let device, let session), .sentAway(let user, let device, let session):
             guard let random = session.cut(at: "-")?.after else { return nil }
             return SessionName(user: user, device: device, session: SessionID(random: random))
-        case .hereEnded, .erased, .moved: return nil
+        case .hereEnded, .erased, .moved, .rebalance: return nil
         }
     }
 }
@@ -53,6 +55,8 @@ extension WorkerNotice: JSONReadable, JSONWritable {
             self = .erased(erased)
         } else if try json.optionalField("moved") == true {
             self = .moved
+        } else if let most: Int = try json.optionalField("rebalance"), most >= 0 {
+            self = .rebalance(to: most)
         } else {
             throw UnexpectedJSON("it is of no known kind")
         }
@@ -76,6 +80,7 @@ extension WorkerNotice: JSONReadable, JSONWritable {
                 json.field("here_ended", "\(entry.session.user) \(entry.conversation) \(sequence)")
             case .erased(let user): json.field("erased", user)
             case .moved: json.field("moved", true)
+            case .rebalance(let most): json.field("rebalance", most)
             }
         }
     }

@@ -68,10 +68,12 @@ public struct WorkerCard: Hashable, Sendable {
     /// The address at which devices reach the worker.
     public var edge: ByteString
     public var isDraining: Bool
+    public var sessions: Int
 
-    public init(edge: ByteString, isDraining: Bool) {
+    public init(edge: ByteString, isDraining: Bool, sessions: Int = 0) {
         self.edge = edge
         self.isDraining = isDraining
+        self.sessions = sessions
     }
 }
 
@@ -97,7 +99,7 @@ extension Store {
     public func cards(of incarnations: [Incarnation], reply: @escaping Reply<[WorkerCard]>) {
         let gathering = Gathering<RedisValue>(incarnations.count) { reply($0.map { $0.compactMap(WorkerCard.init) }) }
         for (index, incarnation) in incarnations.enumerated() {
-            let command = RedisCommand("HMGET", .string(names.worker(incarnation)), "edge", "draining")
+            let command = RedisCommand("HMGET", .string(names.worker(incarnation)), "edge", "draining", "sessions")
             commands.send(command, reply: gathering.part(index))
         }
     }
@@ -154,10 +156,10 @@ extension LeaseSnapshot {
 }
 
 extension WorkerCard {
-    /// Decodes the reply to `HMGET edge draining`.
+    /// Decodes the reply to `HMGET edge draining sessions`.
     fileprivate init?(_ value: RedisValue) {
-        guard let fields = value.array, fields.count == 2, let edge = fields[0].text else { return nil }
-        self.init(edge: edge, isDraining: !fields[1].isNull)
+        guard let fields = value.array, fields.count == 3, let edge = fields[0].text else { return nil }
+        self.init(edge: edge, isDraining: !fields[1].isNull, sessions: Int(max(0, fields[2].integer ?? 0)))
     }
 }
 

@@ -382,11 +382,14 @@ struct LimitCounts {
 extension EdgeLoop {
     /// A limit took effect: counts it, and logs it at most once a minute.
     ///
-    /// - Parameter details: names and texts for the log line.
-    func limitHit(_ limit: Limit, _ details: [(String, String)] = []) {
+    /// - Parameters:
+    ///   - user: Who met it, if anybody had signed in.
+    ///   - details: names and texts for the log line.
+    func limitHit(_ limit: Limit, of user: UserID? = nil, _ details: [(String, String)] = []) {
         guard limitCounts.hit(limit, at: clock.awake) else { return }
         var metadata: Logger.Metadata = ["limit": "\(limit.rawValue)", "hits": "\(limitCounts.hits[limit])"]
         for (name, text) in details { metadata[name] = "\(text)" }
+        if let user { metadata["user"] = "\(user)" }
         logger.notice("a limit holds", metadata: metadata)
     }
 }

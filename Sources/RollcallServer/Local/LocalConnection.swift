@@ -61,6 +61,8 @@ package final class LocalConnection {
 
 // The shard's side.
 extension LocalConnection: Peer {
+    package var canMove: Bool { false }
+
     package func prove(_ token: ByteString, device: DeviceID?) throws(ProofRefusal) -> Proof {
         do throws(AuthenticationError) {
             return Proof(user: user, device: try Identity.device(device), grant: Grant(profile: profile))

@@ -16,6 +16,10 @@ final class ProblemLog: Sendable {
     }
 
     private let onDenied: @Sendable () -> Void
+    private let lastMissing = NIOLockedValueBox<RedisError?>(nil)
+
+    /// Why a connection was last missing.
+    var missing: RedisError? { lastMissing.withLockedValue { $0 } }
 
     /// - Parameter onDenied: Called at each denial, on any thread.
     init(_ logger: Logger, ofCluster isOfCluster: Bool, onDenied: @escaping @Sendable () -> Void = {}) {
@@ -28,6 +32,7 @@ final class ProblemLog: Sendable {
 
     /// A connection is missing, on any event loop. After each attempt: a log line for each reason once a minute.
     func unreachable(_ primary: RedisLocation.Address, _ error: RedisError) {
+        lastMissing.withLockedValue { $0 = error }
         guard isNew("unreachable \(error)", error) else { return }
         logger.warning(
             "a primary of Redis cannot be reached", metadata: ["primary": "\(primary)", "reason": "\(error)"])

@@ -243,10 +243,17 @@ final class LeaseDriver {
 
     /// Tells the other workers that this one is leaving.
     ///
-    /// - Returns: The addresses that its devices may move to.
-    func handOver() -> EventLoopFuture<[ByteString]> {
+    /// - Returns: The workers that its devices may move to.
+    func handOver() -> EventLoopFuture<[Destination]> {
         isDraining = true
-        let found = driver.eventLoop.makePromise(of: [ByteString].self)
+        return destinations(mean: nil)
+    }
+
+    /// The workers that devices may move to.
+    ///
+    /// - Parameter mean: How many sessions each is to have; `nil` if this worker is leaving.
+    func destinations(mean: Int?) -> EventLoopFuture<[Destination]> {
+        let found = driver.eventLoop.makePromise(of: [Destination].self)
         guard isConnected, let incarnation = coordinator.incarnation else {
             found.succeed([])
             return found.futureResult
@@ -255,7 +262,9 @@ final class LeaseDriver {
         store.heartbeat(news) { [self] result in
             let others = (try? result.get()).map { Handover.candidates(in: $0, besides: incarnation) } ?? []
             store.cards(of: others) { [peers = settings.peers] cards in
-                found.succeed(Handover.destinations((try? cards.get()) ?? [], from: news.edge, peers: peers))
+                let cards = (try? cards.get()) ?? []
+                found.succeed(
+                    Handover.destinations(cards, from: news.edge, peers: peers, mean: mean, sessions: news.sessions))
             }
         }
         let late = driver.eventLoop.scheduleTask(in: Self.handoverTime) { found.succeed([]) }

@@ -225,6 +225,7 @@ package final class Node: Sendable {
     private func noticed(_ notice: WorkerNotice) {
         if case .erased(let user) = notice { endTypings(of: user) }
         if case .moved = notice { alarm.yield(.moved) }
+        if case .rebalance(let most) = notice { Task { try await shed(above: most) } }
         for shard in shards.withLockedValue({ $0 }) {
             shard.eventLoop.execute { shard.value.shard.after { $0.noticed(notice, at: $1) } }
         }
@@ -278,11 +279,15 @@ package final class Node: Sendable {
     package var isDraining: Bool { state.withLockedValue { $0.isLeaving } }
 
     /// Whether it takes devices, whatever it has of Redis: from its first lease until it stops.
-    var isServing: Bool { state.withLockedValue { $0.incarnation != nil && !$0.isLeaving } }
+    package var isServing: Bool { state.withLockedValue { $0.incarnation != nil && !$0.isLeaving } }
 
     package var isReady: Bool { state.withLockedValue { $0.isReady(at: .now) } }
 
-    package var reason: String? { state.withLockedValue { $0.reason(at: .now) ?? $0.lacking } }
+    package var reason: String? {
+        let (reason, lacking, incarnation) = state.withLockedValue { ($0.reason(at: .now), $0.lacking, $0.incarnation) }
+        guard incarnation == nil, let reason, let cause = problems.missing else { return reason ?? lacking }
+        return "\(reason): \(cause)"
+    }
 
     private var standing: Standing {
         state.withLockedValue {
@@ -322,5 +327,23 @@ extension Node {
     ) async throws -> Value? {
         guard let lease = lease.withLockedValue({ $0 }) else { return nil }
         return try await lease.eventLoop.flatSubmit { body(lease.value) }.get()
+    }
+}
+
+// MARK: Rebalancing
+
+extension Node {
+    /// Moves what this worker has above so many sessions to workers that have less.
+    private func shed(above most: Int) async throws {
+        let counts = try await fromEachShard { $0.shard.movableCount }
+        let all = counts.reduce(0, +)
+        guard all > most, !isDraining, let destinations = try await onLease({ $0.destinations(mean: most) }) else {
+            return
+        }
+        logger.info("rebalancing", metadata: ["sessions": "\(all)", "to": "\(most)"])
+        try await onEachShard { [settings] driver, index in
+            let share = Int((Double(all - most) * Double(counts[index]) / Double(all)).rounded())
+            driver.shard.after { $0.shed(share, over: settings.drain, to: destinations, at: $1) }
+        }
     }
 }

@@ -13,6 +13,9 @@ package protocol OperatorAccess: NodeAccess {
     /// Whether the worker is about to stop.
     var isDraining: Bool { get }
 
+    /// Whether it takes devices, whatever it has of Redis: from its first lease until it stops.
+    var isServing: Bool { get }
+
     /// Why the worker is not ready, or what does not work although it is; `nil` if all is well.
     var reason: String? { get }
 
@@ -68,6 +71,9 @@ package protocol OperatorAccess: NodeAccess {
     /// Returns the data of the live view.
     func live() async throws -> LiveReport
 
+    /// Has each worker that has more sessions than the mean move the others to workers that have less.
+    func rebalance() async throws -> Rebalance
+
     /// Ends the user's sessions on all workers, or those of one device; returns when they have ended.
     func sendAway(_ user: UserID, device: DeviceID?) async throws -> SentAway
 
@@ -81,6 +87,20 @@ package protocol OperatorAccess: NodeAccess {
     /// - Returns: `false` if a session did not end; the record then stays.
     /// - Throws: ``Unsettled`` if the worker cannot know all sessions.
     func erase(_ user: UserID, conversations: [ConversationID]) async throws -> Bool
+}
+
+/// What was asked for.
+package struct Rebalance: Hashable, Sendable {
+    /// How many sessions each worker is to have.
+    package var mean: Int
+    /// How many move.
+    package var moving: Int
+    /// How many workers take devices.
+    package var workers: Int
+
+    package init(mean: Int, moving: Int, workers: Int) {
+        (self.mean, self.moving, self.workers) = (mean, moving, workers)
+    }
 }
 
 /// This worker has just started, or Redis was away until recently: sessions may exist that no record names yet.
@@ -121,6 +141,24 @@ extension Node: OperatorAccess {
 
     package func workers() async throws -> WorkersReport {
         try await ask { store, reply in store.workers(reply: reply) }
+    }
+
+    package func rebalance() async throws -> Rebalance {
+        let report = try await workers()
+        // Embedded nodes take no devices.
+        let taking = report.workers.filter {
+            !$0.standing(at: report.time).isDead && !$0.isDraining && $0.edge?.isEmpty == false
+        }
+        let counts = taking.map { Int(max(0, $0.sessions ?? 0)) }
+        let mean = taking.isEmpty ? 0 : (counts.reduce(0, +) + taking.count - 1) / taking.count
+        var moving = 0
+        for (worker, count) in zip(taking, counts) where count > mean {
+            moving += count - mean
+            _ = try await ask { store, reply in
+                store.announce(.rebalance(to: mean), to: worker.incarnation, reply: reply)
+            }
+        }
+        return Rebalance(mean: mean, moving: moving, workers: taking.count)
     }
 
     package func sendAway(_ user: UserID, device: DeviceID?) async throws -> SentAway {

@@ -259,7 +259,7 @@ extension ShardDriver: EdgeShard {
         guard connection.takeSeat() else { throw ProofRefusal(.busy(), endsWelcomed: true) }
         if let refusal = seats.take(UserSeats.Seat(user: proof.user, device: proof.device), at: .now()) {
             connection.leaveSeat()
-            connection.limitHit(refusal.limit)
+            connection.loop.limitHit(refusal.limit, of: proof.user)
             throw ProofRefusal(refusal.end, endsWelcomed: true)
         }
         return proof
@@ -307,7 +307,7 @@ extension EdgeConnection: Peer {
 
     func spare(_ delivery: Delivery) { spare(loop.frame(of: delivery)) }
 
-    func limitHit(_ limit: Limit) { loop.limitHit(limit) }
+    func limitHit(_ limit: Limit) { loop.limitHit(limit, of: session?.name?.user) }
 
     func close(_ end: SessionEnd) { close(end.code, reason: end.sentence) }
 }

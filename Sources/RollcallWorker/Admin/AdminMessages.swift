@@ -234,6 +234,14 @@ struct AdminMemberName: JSONReadable {
     }
 }
 
+struct AdminRebalance: Encodable {
+    var mean: Int
+    var moving: Int
+    var workers: Int
+
+    init(_ done: Rebalance) { (mean, moving, workers) = (done.mean, done.moving, done.workers) }
+}
+
 struct AdminHealth: Encodable {
     var status = "ok"
     /// What does not work although the worker is ready.

@@ -62,6 +62,9 @@ struct AdminRoutes: Sendable {
                 AdminJSON.response(try await told.answer($0.query, isConnected: $0.context.isConnected))
             },
             AdminRoute(.get, "/v1/workers", .read) { _ in AdminJSON.response(AdminWorkers(try await node.workers())) },
+            AdminRoute(.post, "/v1/rebalance", .operator) { _ in
+                AdminJSON.response(AdminRebalance(try await node.rebalance()))
+            },
             AdminRoute(.get, "/v1/live", .read) { _ in
                 AdminJSON.response(AdminLive(try await node.live(), events: events.events, at: .hostTime))
             },
@@ -122,7 +125,7 @@ extension AdminRoutes {
     /// removes each of them refuses everybody.
     private func ready(_ query: AdminQuery) throws(AdminProblem) -> Response {
         let reason = node.reason
-        guard try query.has("redis", "any") ? !node.isDraining : node.isReady else {
+        guard try query.has("redis", "any") ? node.isServing : node.isReady else {
             throw .unavailable(reason ?? "this worker was not ready until now", retryAfter: .seconds(1))
         }
         return AdminJSON.response(AdminHealth(status: "ready", reason: reason))

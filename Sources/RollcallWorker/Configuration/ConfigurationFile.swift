@@ -83,7 +83,8 @@ struct ConfigurationFile {
                 }
             }
         }
-        let text = try? JSONSerialization.data(withJSONObject: sections, options: [.sortedKeys, .withoutEscapingSlashes])
+        let text = try? JSONSerialization.data(
+            withJSONObject: sections, options: [.sortedKeys, .withoutEscapingSlashes])
         return text.map { String(decoding: $0, as: UTF8.self) } ?? "?"
     }
 

@@ -30,7 +30,8 @@ extension Setting {
             isAllowed: { configuration in
                 let names = Set(VerificationKeys.Algorithm.allCases.map(\.rawValue))
                 return configuration.auth.issuers.allSatisfy { issuer in
-                    issuer.algorithms.allSatisfy(names.contains) && issuer.jwksURL.map(WorkerConfiguration.isServerURL) ?? true
+                    issuer.algorithms.allSatisfy(names.contains)
+                        && issuer.jwksURL.map(WorkerConfiguration.isServerURL) ?? true
                         && !issuer.userClaim.isEmpty
                 }
             })
@@ -89,16 +90,19 @@ extension WorkerConfiguration.Auth {
         }
         let without = issuers.filter { $0.prefix == nil }.compactMap(\.issuer)
         if without.count > 1 {
-            return "only one issuer may have no prefix, and \(without.joined(separator: " and ")) have none: the same sub at two of "
+            return
+                "only one issuer may have no prefix, and \(without.joined(separator: " and ")) have none: the same sub at two of "
                 + "them would be one user"
         }
         let prefixes = issuers.compactMap(\.prefix).map(ByteString.init)
         for (place, prefix) in prefixes.enumerated() {
             guard (try? UserID(prefix.string)) != nil, prefix.utf8.count <= 64 else {
-                return "the prefix \(prefix.shown) must have 1 to 64 bytes without white space and braces, such as \"acme:\""
+                return
+                    "the prefix \(prefix.shown) must have 1 to 64 bytes without white space and braces, such as \"acme:\""
             }
             if prefixes.enumerated().contains(where: { $0 != place && $1.utf8.starts(with: prefix.utf8) }) {
-                return "the prefix \(prefix.shown) is the beginning of another: users of two issuers could have one name"
+                return
+                    "the prefix \(prefix.shown) is the beginning of another: users of two issuers could have one name"
             }
         }
         return nil

@@ -39,16 +39,11 @@ extension WorkerConfiguration {
         for place in auth.issuers.indices {
             let issuer = auth.issuers[place]
             auth.issuers[place].secret = secret("auth.issuers", issuer.secretFile)
-            auth.issuers[place].jwks = contents("auth.issuers", issuer.jwksFile).map { String(decoding: $0, as: UTF8.self) }
+            auth.issuers[place].jwks = contents("auth.issuers", issuer.jwksFile).map {
+                String(decoding: $0, as: UTF8.self)
+            }
         }
-        let secrets =
-            [("auth.secret_file", auth.secretFile, auth.secret)]
-            + [("auth.previous_secret_file", auth.previousSecretFile, auth.previousSecret)]
-            + auth.issuers.map { ("auth.issuers", $0.secretFile, $0.secret) }
-        for (key, path, secret) in secrets {
-            guard let secret, let kind = MisplacedKey(in: secret.bytes) else { continue }
-            problems.append(ConfigurationProblem(.unusableFile, key, value: path, kind.sentence))
-        }
+        problems += auth.misplacedKeys
         events.webhook.secret = secret("events.webhook.secret_file", events.webhook.secretFile)
         _ = contents("redis.sentinel_password_file", redis.sentinelPasswordFile)
         let trust = RedisTrust(
@@ -79,5 +74,18 @@ extension WorkerConfiguration {
             }
         }
         return problems
+    }
+}
+
+extension WorkerConfiguration.Auth {
+    fileprivate var misplacedKeys: [ConfigurationProblem] {
+        let secrets =
+            [("auth.secret_file", secretFile, secret), ("auth.previous_secret_file", previousSecretFile, previousSecret)]
+            + issuers.map { ("auth.issuers", $0.secretFile, $0.secret) }
+        return secrets.compactMap { key, path, secret in
+            secret.flatMap { MisplacedKey(in: $0.bytes) }.map {
+                ConfigurationProblem(.unusableFile, key, value: path, $0.sentence)
+            }
+        }
     }
 }

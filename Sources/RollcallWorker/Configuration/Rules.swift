@@ -233,7 +233,8 @@ extension WorkerConfiguration {
         Rule(.inconsistent, "auth.issuers") { $0.auth.problemOfIssuers },
         Rule(.missing, "auth.secret_file", "auth.mode", "auth.jwks_file", "auth.jwks_url") {
             let auth = $0.auth
-            guard auth.mode == .jwt, auth.issuers.isEmpty, auth.secretFile == nil, auth.jwksFile == nil, auth.secret == nil,
+            guard auth.mode == .jwt, auth.issuers.isEmpty, auth.secretFile == nil, auth.jwksFile == nil,
+                auth.secret == nil,
                 auth.jwks == nil, auth.jwksURL == nil
             else { return nil }
             return "tokens cannot be checked without a key. Name a file with a secret of at least "

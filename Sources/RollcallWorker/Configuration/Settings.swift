@@ -86,7 +86,9 @@ extension WorkerConfiguration {
         .optional("auth.jwks_authority", \.auth.jwksAuthority, aFile),
         .optional("auth.issuer", \.auth.issuer, "what the claim iss of a token must be"),
         .optional("auth.audience", \.auth.audience, "what the claim aud of a token must contain"),
-        .text("auth.user_claim", \.auth.userClaim, "the claim with the user's identifier, such as sub") { !$0.isEmpty },
+        .text(
+            "auth.user_claim", \.auth.userClaim, "the claim with the user's identifier, such as sub",
+            where: { !$0.isEmpty }),
         .optional("auth.name_claim", \.auth.nameClaim, "the claim with the user's name, such as name"),
         .duration("auth.leeway", \.auth.leeway, in: .zero...(.seconds(300))),
         .optional("auth.max_lifetime", \.auth.maxLifetime, in: .seconds(60)...(.seconds(3650 * 86_400))),

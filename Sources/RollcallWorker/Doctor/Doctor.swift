@@ -40,7 +40,8 @@ package struct Finding: Codable, Hashable, Sendable {
 
 /// The checks, in the order of the report. The names are stable: programs match on them.
 package enum Check: String, Codable, CaseIterable, Sendable {
-    case configuration, authentication, files, certificates, redis, version, role, persistence, eviction, clients, rights, latency,
+    case configuration, authentication, files, certificates, redis, version, role, persistence, eviction, clients,
+        rights, latency,
         clock, events, subscriptions
     case openFiles = "open_files"
     case ports

@@ -72,7 +72,8 @@ struct HostChecks {
 
     /// The key sets, fetched as a worker fetches them.
     func keys() async -> [Finding] {
-        guard configuration.auth.mode == .jwt, wrong.isDisjoint(with: ["auth.jwks_url", "auth.jwks_authority", "auth.issuers"])
+        guard configuration.auth.mode == .jwt,
+            wrong.isDisjoint(with: ["auth.jwks_url", "auth.jwks_authority", "auth.issuers"])
         else { return [] }
         var findings: [Finding] = []
         for auth in configuration.auth.each {
@@ -99,7 +100,8 @@ struct HostChecks {
                 .authentication, .failure,
                 "\(name) gives no keys: \((error as? UnusableFile)?.reason ?? NetworkFailure.sentence(error))",
                 advice:
-                    "can this host reach it, without a proxy, and trust its certificate? Without keys nobody is welcome")
+                    "can this host reach it, without a proxy, and trust its certificate? Without keys nobody is welcome"
+            )
         }
     }
 
@@ -108,7 +110,9 @@ struct HostChecks {
         let ports: [CertificateFiles.Port] = [.edge, .admin]
         let found: [Finding] = ports.compactMap { port in
             guard let files = configuration.certificateFiles(port), !wrong.contains(port.certificate),
-                let certificate = try? CertificateKeeper(files, logger: Logger(label: "") { _ in SwiftLogNoOpLogHandler() }).value
+                let certificate = try? CertificateKeeper(
+                    files, logger: Logger(label: "") { _ in SwiftLogNoOpLogHandler() }
+                ).value
             else { return nil }
             let advice = "renew \(files.certificate); a worker reads the new file within seconds"
             switch certificate.age {
@@ -116,13 +120,15 @@ struct HostChecks {
                 return Finding(
                     .certificates, .failure, "\(port.certificate) has expired at \(certificate.end)", advice: advice)
             case .ending:
-                return Finding(.certificates, .warning, "\(port.certificate) expires at \(certificate.end)", advice: advice)
+                return Finding(
+                    .certificates, .warning, "\(port.certificate) expires at \(certificate.end)", advice: advice)
             case .good where certificate.isAlone:
                 return Finding(
                     .certificates, .warning,
                     "\(port.certificate) is one certificate, issued by another: clients that do not know what is between it and "
                         + "a root refuse it",
-                    advice: "append the intermediate certificates (fullchain.pem), unless the root itself has issued it")
+                    advice: "append the intermediate certificates (fullchain.pem), unless the root itself has issued it"
+                )
             case .good:
                 return Finding(.certificates, .ok, "\(port.certificate) is valid until \(certificate.end)")
             }

@@ -47,7 +47,8 @@ final class KeyKeeper: Sendable {
     ///   - age: Where the time since the URL was last read is reported.
     ///   - fetch: Fetches the URL, if there is one.
     init(
-        _ keys: VerificationKeys, files: [KeySource: String], logger: Logger, age: (any MeterHandler)? = nil, fetch: Fetch?
+        _ keys: VerificationKeys, files: [KeySource: String], logger: Logger, age: (any MeterHandler)? = nil,
+        fetch: Fetch?
     ) {
         let state = NIOLockedValueBox(State(keys: keys))
         self.state = state

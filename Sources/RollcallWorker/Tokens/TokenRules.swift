@@ -38,7 +38,8 @@ struct TokenRules: Sendable {
         let end = try end(claims, clocks)
         if let issuer, claims.iss != issuer {
             throw AuthenticationError(
-                .wrongIssuer, "the token's iss is \(claims.iss?.shown ?? "missing"), and this worker's issuer \(issuer.shown)")
+                .wrongIssuer,
+                "the token's iss is \(claims.iss?.shown ?? "missing"), and this worker's issuer \(issuer.shown)")
         }
         if let audience, claims.aud?.names.contains(audience) != true {
             let names = claims.aud.map { $0.names.prefix(3).map(\.shown).joined(separator: ", ") } ?? "missing"
@@ -108,7 +109,8 @@ struct TokenRules: Sendable {
     private func user(_ named: ByteString?) throws(AuthenticationError) -> UserID {
         if let named, let foreign = foreignPrefixes.first(where: { named.utf8.starts(with: $0.utf8) }) {
             throw AuthenticationError(
-                .malformed, "the token's \(userClaim) \(named.shown) begins with \(foreign.shown), as another issuer's users do")
+                .malformed,
+                "the token's \(userClaim) \(named.shown) begins with \(foreign.shown), as another issuer's users do")
         }
         return try name(named.map { prefix.isEmpty ? $0 : ByteString(prefix.string + $0.string) }, userClaim.string)
     }

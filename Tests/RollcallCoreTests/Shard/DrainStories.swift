@@ -19,7 +19,7 @@ import Testing
     @Test("devices leave spread over the drain, each to one of the other workers, and at once")
     func spread() {
         let (stage, keys) = stage(devices: 400)
-        stage.event { [others] in $0.drain(over: .seconds(4), to: others, at: $1) }
+        stage.event { [others] in $0.drain(over: .seconds(4), to: others.map { Destination($0) }, at: $1) }
         var left: [Int] = []
         for _ in 0..<8 {
             let before = stage.closed.count
@@ -33,6 +33,30 @@ import Testing
         }
         #expect(goodbyes.count == 400 && goodbyes.allSatisfy(expected.contains))
         for goodbye in expected { #expect(goodbyes.count { $0 == goodbye } > 150) }
+    }
+
+    @Test("a worker sheds the devices that are not active first, by the weights of the others, and goes on")
+    func shed() throws {
+        let (stage, keys) = stage(devices: 100)
+        for key in keys.prefix(30) { stage.say(.state(.idle), on: key) }
+        stage.pass(.seconds(2))
+        stage.forgetWhatWasSaid()
+        let destinations = [Destination("wss://w2", weight: 3), Destination("wss://w3", weight: 1)]
+        stage.event { $0.shed(40, over: .seconds(4), to: destinations, at: $1) }
+        stage.pass(.seconds(2))
+        let rest = 40 - stage.closed.count
+        stage.event { $0.shed(rest, over: .seconds(4), to: destinations, at: $1) }
+        _ = stage.enter("late")
+        stage.pass(.seconds(8))
+        #expect(stage.closed.count == 40, "those that leave already count when it is asked for again")
+        let left = keys.map { stage.heard(by: $0) }
+        #expect(left.prefix(30).allSatisfy { !$0.isEmpty } && left.dropFirst(30).count { !$0.isEmpty } == 10)
+        func goodbyes(to place: ByteString) -> Int {
+            left.count { $0.contains(.goodbye(.init(reason: .draining, reconnect: true, after: 0, to: place))) }
+        }
+        #expect(
+            goodbyes(to: "wss://w2") + goodbyes(to: "wss://w3") == 40
+                && goodbyes(to: "wss://w2") > goodbyes(to: "wss://w3"))
     }
 
     @Test("if no other worker can be named, devices are only told to reconnect")

@@ -90,7 +90,7 @@ import Testing
         lose(gone)
         #expect(phone.leaves == nil && table.drawDestination() == nil)
         let ends = at(.seconds(10))
-        let leaving = table.drain(Drain(ends: ends, destinations: ["elsewhere"]), at: at(.zero))
+        let leaving = table.drain(Drain(ends: ends, destinations: [Destination("elsewhere")]), at: at(.zero))
         #expect(leaving == [phone] && gone.leaves == nil)
         let late = connect()
         for key in [phone, late] { #expect(key.leaves.map { $0 >= at(.zero) && $0 < ends } == true) }

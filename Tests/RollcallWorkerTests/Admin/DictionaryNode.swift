@@ -31,6 +31,7 @@ final class DictionaryNode: OperatorAccess {
 
     var isDraining: Bool { state.withLockedValue { $0.isDraining } }
 
+    var isServing: Bool { !isDraining }
     var reason: String? { state.withLockedValue { $0.reason } }
 
     func change(_ body: (inout State) -> Void) {
@@ -73,6 +74,8 @@ final class DictionaryNode: OperatorAccess {
     }
 
     func latestEvent() async throws -> EventID? { try with { $0.events.map { $0.last?.id ?? .start } } }
+
+    func rebalance() async throws -> Rebalance { Rebalance(mean: 7, moving: 3, workers: 2) }
 
     func reach(of users: [UserID]) async -> [Reach] {
         users.map { user in

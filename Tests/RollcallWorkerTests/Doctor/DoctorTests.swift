@@ -21,6 +21,31 @@ struct DoctorTests {
             file: nil, environment: [:], overrides: usual.merging(overrides) { $1 }, logger: quiet)
     }
 
+    /// Regression: it said nothing of a certificate that had expired.
+    @Test("names a certificate that has expired, and one without what is between it and a root")
+    func certificates() async throws {
+        let files = try TestCertificates()
+        for (pair, verdict, words) in [
+            (files.expired, Finding.Verdict.failure, "has expired"), (files.first, .warning, "issued by another"),
+        ] {
+            let seen = await examine(
+                "redis://127.0.0.1:1",
+                [
+                    "edge.certificate": pair.certificate.path, "edge.private_key": pair.key.path,
+                    "redis.connect_timeout": "10ms",
+                ])
+            #expect(seen[.certificates]?.verdict == verdict && seen[.certificates]?.found.contains(words) == true)
+        }
+        // With the authority, which has issued itself, the chain is whole.
+        let whole = files.folder.appending(path: "whole.pem")
+        let chain = try Data(contentsOf: files.first.certificate) + Data(contentsOf: files.authority)
+        try chain.write(to: whole)
+        let seen = await examine(
+            "redis://127.0.0.1:1",
+            ["edge.certificate": whole.path, "edge.private_key": files.first.key.path, "redis.connect_timeout": "10ms"])
+        #expect(seen[.certificates]?.verdict == .ok)
+    }
+
     @Test("finds no problems with a healthy Redis, and leaves nothing there")
     func healthy() async throws {
         let redis = try await RedisServer()

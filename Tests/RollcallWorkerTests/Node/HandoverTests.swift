@@ -1,5 +1,6 @@
 // Which workers a stopping worker may send its devices to.
 
+import RollcallCore
 import RollcallProtocol
 import RollcallRedis
 import Testing
@@ -19,7 +20,7 @@ import Testing
         _ edges: [String], from own: String = "wss://w1.chat.example/v1/connect", peers: [String] = []
     ) -> [String] {
         let cards = edges.map { WorkerCard(edge: ByteString($0), isDraining: false) }
-        return Handover.destinations(cards, from: own, peers: peers).map(\.string)
+        return Handover.destinations(cards, from: own, peers: peers).map(\.address.string)
     }
 
     @Test("only other workers with a valid lease are asked")
@@ -42,7 +43,24 @@ import Testing
             WorkerCard(edge: "wss://w2.chat.example", isDraining: true),
             WorkerCard(edge: "wss://w3.chat.example", isDraining: false),
         ]
-        #expect(Handover.destinations(cards, from: "wss://w1.chat.example") == ["wss://w3.chat.example"])
+        #expect(Handover.destinations(cards, from: "wss://w1.chat.example").map(\.address) == ["wss://w3.chat.example"])
+    }
+
+    @Test("who has least gets most: what is missing to the mean, and a tenth of the mean where a worker leaves")
+    func weights() {
+        let cards = [("a", 120), ("b", 40), ("c", 0)].map { name, sessions in
+            WorkerCard(edge: ByteString("wss://\(name).chat.example"), isDraining: false, sessions: sessions)
+        }
+        let own = "wss://w1.chat.example"
+        let leaving = Handover.destinations(cards, from: own, sessions: 80)
+        #expect(leaving.map(\.weight) == [8, 48, 88], "the mean will be 80")
+        let shared = Handover.destinations(cards, from: own, mean: 60)
+        #expect(
+            shared.map(\.weight) == [20, 60]
+                && shared.map(\.address) == ["wss://b.chat.example", "wss://c.chat.example"])
+        #expect(
+            Handover.destinations(cards.map { WorkerCard(edge: $0.edge, isDraining: false) }, from: own).map(\.weight)
+                == [1, 1, 1])
     }
 
     @Test("workers behind one address are found there without being named")

@@ -258,7 +258,7 @@ final class SimulatedWorker {
         world.trace.note(name, "drains")
         accepts = false
         isDraining = true
-        let others = world.workers.filter { $0 !== self && $0.accepts }.map { ByteString($0.id) }
+        let others = world.workers.filter { $0 !== self && $0.accepts }.map { Destination(ByteString($0.id)) }
         for shard in shards { shard.after { $0.drain(over: self.world.settings.drain, to: others, at: $1) } }
         awaitDrained(until: process.now + world.settings.drain + .seconds(2))
     }
