@@ -20,11 +20,11 @@ extension WorkerConfiguration {
         func secret(_ key: String, _ path: String?) -> Secret? {
             contents(key, path).map { Secret($0.trimmingWhiteSpace) }
         }
-        func check(value: String? = nil, _ work: () throws(UnusableFile) -> Void) {
+        func check(_ work: () throws(UnusableFile) -> Void) {
             do throws(UnusableFile) {
                 try work()
             } catch {
-                problems.append(ConfigurationProblem(.unusableFile, error.key, value: value, error.reason))
+                problems.append(ConfigurationProblem(.unusableFile, error.key, error.reason))
             }
         }
 
@@ -43,7 +43,6 @@ extension WorkerConfiguration {
                 String(decoding: $0, as: UTF8.self)
             }
         }
-        problems += auth.misplacedKeys
         events.webhook.secret = secret("events.webhook.secret_file", events.webhook.secretFile)
         _ = contents("redis.sentinel_password_file", redis.sentinelPasswordFile)
         let trust = RedisTrust(
@@ -57,8 +56,9 @@ extension WorkerConfiguration {
             chain: contents("admin.certificate", admin.certificate),
             key: contents("admin.private_key", admin.privateKey),
             clientAuthority: contents("admin.client_authority", admin.clientAuthority))
-        if let edgePEM { check { () throws(UnusableFile) in _ = try ServerCertificate(edgePEM, of: .edge) } }
-        if let adminPEM { check { () throws(UnusableFile) in _ = try ServerCertificate(adminPEM, of: .admin) } }
+        for case (let pem?, let port) in [(edgePEM, CertificateFiles.Port.edge), (adminPEM, .admin)] {
+            check { () throws(UnusableFile) in _ = try ServerCertificate(pem, of: port) }
+        }
         for (key, path) in [
             ("auth.jwks_authority", auth.jwksAuthority), ("events.webhook.authority", events.webhook.authority),
         ] + auth.issuers.map({ ("auth.issuers", $0.jwksAuthority) }) {
@@ -67,25 +67,31 @@ extension WorkerConfiguration {
             else { continue }
             problems.append(ConfigurationProblem(.unusableFile, key, value: path, "it has no certificate (PEM)"))
         }
-        for auth in auth.each {
-            guard let jwks = auth.jwks else { continue }
-            check(value: auth.jwksFile) { () throws(UnusableFile) in
-                _ = try KeySource.jwksFile.keys(in: Array(jwks.utf8))
-            }
-        }
-        return problems
+        return problems + auth.unusableKeys
     }
 }
 
 extension WorkerConfiguration.Auth {
-    fileprivate var misplacedKeys: [ConfigurationProblem] {
+    /// Secrets that are none, and key sets without keys.
+    fileprivate var unusableKeys: [ConfigurationProblem] {
         let secrets =
-            [("auth.secret_file", secretFile, secret), ("auth.previous_secret_file", previousSecretFile, previousSecret)]
-            + issuers.map { ("auth.issuers", $0.secretFile, $0.secret) }
-        return secrets.compactMap { key, path, secret in
+            [
+                ("auth.secret_file", secretFile, secret),
+                ("auth.previous_secret_file", previousSecretFile, previousSecret),
+            ] + issuers.map { ("auth.issuers", $0.secretFile, $0.secret) }
+        var problems = secrets.compactMap { key, path, secret in
             secret.flatMap { MisplacedKey(in: $0.bytes) }.map {
                 ConfigurationProblem(.unusableFile, key, value: path, $0.sentence)
             }
         }
+        for auth in each {
+            guard let jwks = auth.jwks else { continue }
+            do throws(UnusableFile) {
+                _ = try KeySource.jwksFile.keys(in: Array(jwks.utf8))
+            } catch {
+                problems.append(ConfigurationProblem(.unusableFile, error.key, value: auth.jwksFile, error.reason))
+            }
+        }
+        return problems
     }
 }
