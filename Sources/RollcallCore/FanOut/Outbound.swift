@@ -57,7 +57,7 @@ final class Outbound {
     }
 
     func answerUnavailable(_ session: Session, id: MessageID?) {
-        answer(session, .unavailable, id: id, "Redis is away or takes no writes; try again in a moment")
+        answer(session, .unavailable, id: id, "Redis does not take this now: try again in a moment")
     }
 
     /// Sends a change to all receivers that are not behind. For one that is, or that is about to be sent the subject's
