@@ -155,7 +155,9 @@ package final class Node: Sendable {
             }
         } catch let error as CannotServe where error.isDenied {
             // The first denial names one right of several.
-            guard let address = topology.map?.primaries.first, let all = await lack(at: address).needed else {
+            guard let address = topology.map?.primaries.first,
+                let all = await lack(at: address, within: settings.connectTimeout)?.needed
+            else {
                 throw error
             }
             throw CannotServe.lacks(all, at: settings.redis)
@@ -176,7 +178,9 @@ package final class Node: Sendable {
     package func stop() async throws {
         topology.unfollow(ObjectIdentifier(self))
         alarm.finish()
-        await watch.withLockedValue { $0 }?.value
+        let watch = watch.withLockedValue { $0 }
+        watch?.cancel()
+        await watch?.value
         try await requests.close()
         if let lease = lease.withLockedValue({ $0 }) {
             try await lease.eventLoop.flatSubmit { lease.value.stop() }.get()

@@ -20,6 +20,8 @@ enum RedisAlarm: Hashable, Sendable {
 
 extension Node {
     private static let interval = Duration.seconds(60)
+    /// How long each question may take: a stop waits for the one that is asked.
+    private static let patience = Duration.seconds(2)
 
     /// Looks until the task is cancelled.
     func watchRedis(_ alarms: AsyncStream<RedisAlarm>) async {
@@ -55,7 +57,8 @@ extension Node {
     private func lookForRights(at servers: [RedisLocation.Address], ofAll isWhole: Bool) async {
         var needed: String?
         for server in servers where needed == nil {
-            needed = await lack(at: server).needed.map { "\($0), at \(server)" }
+            guard !Task.isCancelled, let found = await lack(at: server, within: Self.patience) else { return }
+            needed = found.needed.map { "\($0), at \(server)" }
         }
         if let needed {
             logger.error("Redis lacks what a worker needs; that part does not work", metadata: ["reason": "\(needed)"])
@@ -79,8 +82,9 @@ extension Node {
         watch.looked(found.contains { $0.ipAddress == used.ipAddress })
         if isTold, watch.misses > 0 { watch.misses = NameWatch.patience }
         guard watch.misses >= NameWatch.patience else { return hasMoved = false }
-        let old = try? await ask { store, reply in store.runID(reply: reply) }
-        guard let visit = try? await RedisVisit(to: topology, on: loops[0], within: .seconds(2), logger: logger) else {
+        let old = await runID()
+        guard let visit = try? await RedisVisit(to: topology, on: loops[0], within: Self.patience, logger: logger)
+        else {
             return
         }
         let new = await visit.runID()
@@ -100,6 +104,17 @@ extension Node {
         watch.misses = 0
         await tellOthersOfMove()
         try? await onLease { $0.move() }
+    }
+
+    /// What tells the server of the first event loop's connection from others. The connection for requests may be a newer one.
+    private func runID() async -> ByteString? {
+        let shard = shards.withLockedValue { $0[0] }
+        let answer: EventLoopFuture<ByteString?> = shard.eventLoop.flatSubmit {
+            let promise = shard.eventLoop.makePromise(of: ByteString?.self)
+            shard.value.redis.store.runID { promise.succeed((try? $0.get()) ?? nil) }
+            return promise.futureResult
+        }
+        return (try? await answer.get()) ?? nil
     }
 
     private func tellOthersOfMove() async {

@@ -49,7 +49,7 @@ struct ServerFacts {
 }
 
 extension Node {
-    /// How long each question may take. Whoever cannot be asked is not judged.
+    /// How long each question may take at the start. Whoever cannot be asked is not judged.
     private static let patience = Duration.seconds(10)
 
     /// Asks the servers what they are, and tries what workers do.
@@ -68,7 +68,7 @@ extension Node {
         if let refusal = facts.refusal(at: settings.redis) { throw refusal }
         var spared: [(name: String, without: String)] = []
         for address in topology.map?.primaries ?? [] {
-            let found = await lack(at: address)
+            guard let found = await lack(at: address, within: Self.patience) else { continue }
             if let needed = found.needed { throw CannotServe.lacks(needed, at: settings.redis) }
             spared += found.spared.filter { new in !spared.contains { $0.name == new.name } }
         }
@@ -83,34 +83,44 @@ extension Node {
         return policy
     }
 
+    /// What one server lacks.
+    struct Lack {
+        /// What no worker can do without, in a sentence.
+        var needed: String?
+        /// What workers do without.
+        var spared: [(name: String, without: String)] = []
+    }
+
     /// Tries at one server, as the workers' user, what workers do there.
     ///
-    /// - Returns: what is missing that no worker can do without, in a sentence, and what they do without.
-    func lack(at address: RedisLocation.Address) async -> (needed: String?, spared: [(name: String, without: String)]) {
+    /// - Returns: `nil` if it cannot be asked.
+    func lack(at address: RedisLocation.Address, within patience: Duration) async -> Lack? {
         guard
             let visit = try? await RedisVisit(
-                to: topology, at: address, on: loops[0], within: Self.patience, logger: logger)
-        else { return (nil, []) }
+                to: topology, at: address, on: loops[0], within: patience, logger: logger)
+        else { return nil }
         let rights = WorkerRights(
             names: settings.store.names, ofCluster: settings.redis.isCluster,
             withEvents: settings.store.keptEvents != nil)
         let shortfall = try? await visit.shortfall(of: rights)
         await visit.close()
-        if let sentence = shortfall?.needed.sentence {
-            return ("\(sentence); \(RedisDeployment.rightsFile(ofCluster: settings.redis.isCluster)) lists all", [])
+        guard let shortfall else { return nil }
+        if let sentence = shortfall.needed.sentence {
+            let file = RedisDeployment.rightsFile(ofCluster: settings.redis.isCluster)
+            return Lack(needed: "\(sentence); \(file) lists all")
         }
-        for isLast in [false, false, true] {
+        for isLast in [false, false, true] where !Task.isCancelled {
             let refusal = await topology.refusalToSubscribe(
-                of: settings.store.names, at: address, on: loops[0], within: Self.patience, logger: logger)
+                of: settings.store.names, at: address, on: loops[0], within: patience, logger: logger)
             guard let refusal else { break }
             // A connection may be lost for another reason, once.
             guard isLast || refusal.reply != nil else {
                 try? await Task.sleep(for: .seconds(1))
                 continue
             }
-            return ("no messages can be received (\(refusal)): redis.url must lead to Redis itself", [])
+            return Lack(needed: "no messages can be received (\(refusal)): redis.url must lead to Redis itself")
         }
-        return (nil, shortfall?.spared ?? [])
+        return Lack(spared: shortfall.spared)
     }
 
     /// Waits until each event loop has its connections: half of them would leave joins without an answer.

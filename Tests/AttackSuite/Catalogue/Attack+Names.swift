@@ -6,7 +6,7 @@ extension Attack {
             ("braces, to be another key", "a}:{b"), ("a line end and a command", #"c\r\n*1\r\n$8\r\nFLUSHALL\r\n"#),
             ("a zero byte", #"a\u0000b"#), ("an escape sequence, for readers of the log", #"\u001b[2J"#),
             ("a space, to be two words of a record", " alice phone"), ("a line separator of Unicode", #"a\u2028b"#),
-            ("129 bytes", String(repeating: "x", count: 129)), ("nothing", ""),
+            ("256 bytes", String(repeating: "x", count: 256)), ("nothing", ""),
         ].flatMap { what, name in
             [
                 Attack(

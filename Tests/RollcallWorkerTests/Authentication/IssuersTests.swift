@@ -182,6 +182,21 @@ struct IssuersTests {
         }
     }
 
+    /// Regression: nobody could sign in for an hour, and no alert could see it.
+    @Test("the age of each key set that is fetched is a metric, also if it was never read")
+    func age() async throws {
+        var auth = Party(issuer: "https://a", prefix: nil).auth
+        (auth.jwks, auth.jwksURL) = (nil, "http://127.0.0.1:1/keys")
+        let metrics = PrometheusMetrics()
+        let authenticator = try Authenticator(auth, logger: Authenticator.logger, metrics: metrics)
+        let running = Task { await authenticator.run() }
+        try await eventually("it is told") {
+            metrics.exposition().contains("\nrollcall_keys_age_seconds{issuer=\"https://a\"} ")
+        }
+        running.cancel()
+        await running.value
+    }
+
     @Test("they are sections of the file, and keys beside them are refused")
     func file() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")

@@ -57,6 +57,17 @@ struct ServerCheckTests {
         for name in names { #expect(refusal.contains(name), "\(refusal)") }
     }
 
+    @Test("on a cluster, each primary is tried")
+    func cluster() async throws {
+        let set = try await RedisClusterSet()
+        try await set.servers[2].cli("ACL", "SETUSER", "default", "-hset")
+        #expect(try await refusal(set.openURL).contains("+hset"))
+        try await set.servers[2].cli("ACL", "SETUSER", "default", "+hset", "-ssubscribe")
+        #expect(try await refusal(set.openURL).contains("+ssubscribe"))
+        try await set.servers[2].cli("ACL", "SETUSER", "default", "+ssubscribe")
+        try await node(set.openURL)
+    }
+
     @Test("a Redis that knows no SUBSCRIBE is refused")
     func deaf() async throws {
         let redis = try await RedisServer(options: ["--rename-command", "SUBSCRIBE", ""], hasUsers: false)
