@@ -94,7 +94,7 @@ struct SignedToken {
     }
 
     /// What the token says of its issuer, before a signature was checked: it says which keys may check it.
-    var allegedIssuer: ByteString? { (try? Claims(jsonText: payload))?.iss }
+    var allegedIssuer: ByteString? { payload.withUnsafeBytes { try? JSONValue(object: $0)?.optionalField("iss") } }
 
     private func claims(user: ByteString, name: ByteString?) throws(AuthenticationError) -> Claims {
         guard header.isForSessions else {
