@@ -336,7 +336,7 @@ export class Outbox {
       this.#entryEnded(conversation);
     }
     while (this.users.hasSurplus) {
-      const users = [...this.users.surplus].slice(0, this.#usersPerMessage);
+      const users = this.#fitting([...this.users.surplus]);
       if (!takes({ type: "unwatch", users })) break;
       this.users.giveUp(users);
     }
@@ -365,7 +365,7 @@ export class Outbox {
     this.#takeSignals(takes);
     let userRoom = this.#limits.watched_users - this.users.servedCount;
     for (;;) {
-      const users = this.users.next(this.#usersPerMessage, userRoom);
+      const users = this.#fitting(this.users.next(this.#usersPerMessage, userRoom));
       const message = { type: "watch", users };
       if (users.length === 0 || !takes(message)) break;
       message.id = this.#newID({ users });
@@ -373,7 +373,7 @@ export class Outbox {
       userRoom -= users.length;
     }
     if (this.gets.size > 0 && !this.#getting) {
-      const users = [...this.gets].slice(0, Math.min(this.#usersPerMessage, this.#limits.watched_users));
+      const users = this.#fitting([...this.gets].slice(0, this.#limits.watched_users));
       const message = { type: "get", users };
       if (takes(message)) {
         for (const user of users) this.gets.delete(user);
@@ -463,6 +463,13 @@ export class Outbox {
     return this.#lastID;
   }
 
-  /** How many users certainly fit into one message. A name takes 255 bytes at most, or twice that if all are escaped. */
-  get #usersPerMessage() { return Math.max(1, Math.floor((this.#limits.message_bytes - 128) / 514)); }
+  /** How many users fit into one message, whose names have 128 bytes at most, or twice that if all are escaped. */
+  get #usersPerMessage() { return Math.max(1, Math.floor((this.#limits.message_bytes - 128) / 260)); }
+
+  /** As many of these users as certainly fit into one message: names may have 255 bytes. */
+  #fitting(users) {
+    let room = this.#limits.message_bytes - 128;
+    const fit = users.slice(0, this.#usersPerMessage).findIndex((user) => (room -= 2 * utf8Length(user) + 4) < 0);
+    return users.slice(0, fit < 0 ? this.#usersPerMessage : Math.max(1, fit));
+  }
 }

@@ -274,7 +274,7 @@ extension Outbox {
             taken.append(ClientRequest(.leave(conversation)))
         }
         while users.hasSurplus {
-            let names = Array(users.surplus.sorted().prefix(usersPerMessage))
+            let names = fitting(users.surplus.sorted())
             guard mayTake(.unwatch(names)) else { break }
             users.giveUp(names)
             taken.append(ClientRequest(.unwatch(names)))
@@ -282,14 +282,14 @@ extension Outbox {
         takeConversations(into: &taken, at: now)
         takeSignals(into: &taken)
         while users.hasDue {
-            let names = users.next(usersPerMessage, room: userRoom)
+            let names = fitting(users.next(usersPerMessage, room: userRoom))
             guard !names.isEmpty, mayTake(.watch(names)) else { break }
             let id = ask(.watch(names))
             for name in names { users.ask(name, message: lastID) }
             taken.append(ClientRequest(.watch(names), id: id))
         }
         if !gets.isEmpty, getting == nil {
-            let names = Array(gets.sorted().prefix(min(usersPerMessage, limits.watchedUsers)))
+            let names = fitting(gets.sorted().prefix(limits.watchedUsers))
             if mayTake(.get(names)) {
                 gets.subtract(names)
                 let id = ask(.get(names))
@@ -408,9 +408,20 @@ extension Outbox {
     private var userRoom: Int { limits.watchedUsers - users.servedCount }
     private var conversationRoom: Int { limits.joinedConversations - conversations.servedCount }
 
-    /// How many users certainly fit into one message. A name has at most 255 bytes; escaped in JSON, it takes up to
-    /// twice that, with quotes and a comma 514 bytes.
-    private var usersPerMessage: Int { max(1, (limits.messageBytes - 128) / 514) }
+    /// How many users fit into one message, whose names have at most 128 bytes: escaped in JSON, a name takes up to twice its
+    /// bytes, with quotes and a comma 260.
+    private var usersPerMessage: Int { max(1, (limits.messageBytes - 128) / 260) }
+
+    /// As many of these users as certainly fit into one message: names may have 255 bytes.
+    private func fitting(_ users: some Sequence<UserID>) -> [UserID] {
+        let users = Array(users.prefix(usersPerMessage))
+        var room = limits.messageBytes - 128
+        let fit = users.prefix {
+            room -= 2 * $0.text.utf8.count + 4
+            return room >= 0
+        }
+        return Array(users.prefix(max(1, fit.count)))
+    }
 }
 
 extension ServerMessage.Limits {

@@ -366,12 +366,14 @@ export const stories = {
   },
 
   "C4: names are checked where they are given": () => connected(async (world, client) => {
-    for (const wrong of ["", " ", "a b", "{c42}", "a\u0000", "\ud800", "ä".repeat(65), null, 7]) {
+    for (const wrong of ["", " ", "a b", "{c42}", "a\u0000", "\ud800", "ä".repeat(128), null, 7]) {
       for (const call of [() => client.typing(wrong), () => client.presence([wrong]), () => client.typingInput(wrong)]) {
         ok(throws(call, "invalid_name") instanceof RollcallError, "typed");
       }
     }
     client.typing("ä".repeat(64));
+    client.presence(["ä".repeat(127)]);
+    throws(() => client.typing("ä".repeat(65)), "invalid_name");
   }),
 
   "C4: what the worker refuses is told as a problem; weather is not": () => connected(async (world, client) => {

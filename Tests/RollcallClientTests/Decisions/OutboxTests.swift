@@ -104,7 +104,7 @@ import Testing
 
     @Test("messages are limited to the size that the worker reads, and subscriptions to its limits")
     mutating func limits() {
-        learn(watchedUsers: 5, joinedConversations: 1, bytes: 128 + 2 * 514)
+        learn(watchedUsers: 5, joinedConversations: 1, bytes: 128 + 2 * 260)
         for user in ["a", "b", "c", "d", "e", "f"] as [UserID] { outbox.users.want(user) }
         for conversation in ["c1", "c2"] as [ConversationID] { outbox.conversations.want(conversation) }
         outbox.signalled(true, in: "c2")
