@@ -129,6 +129,12 @@ struct Token: ParsableCommand {
             valueName: "name"))
     var join: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "A user whom it lets the user ask about, or all whose names begin alike: '*', 'acme/*'. Repeatable.",
+            valueName: "name"))
+    var watch: [String] = []
+
     @Option(help: ArgumentHelp("How long it is valid.", valueName: "duration"))
     var lifetime = Duration.seconds(3600)
 
@@ -142,12 +148,20 @@ struct Token: ParsableCommand {
         let configuration = try options.load(adding: secretFile.map { ["auth.secret_file": $0] } ?? [:])
         do {
             let minter = try TokenMinter(configuration.auth)
-            let right = try join.isEmpty ? nil : JoinRight(entries: join.map(ByteString.init))
-            try Output.line(try minter.token(for: user, device: device, name: name, join: right, lifetime: lifetime))
-        } catch let error as UnexpectedJSON {
-            throw ValidationError("--join: \(error)")
+            let token = try minter.token(
+                for: user, device: device, name: name, join: right(join, "--join"), watch: right(watch, "--watch"),
+                lifetime: lifetime)
+            try Output.line(token)
         } catch let problems as ConfigurationProblems {
             throw ConfigurationOptions.refused(problems)
+        }
+    }
+
+    private func right<Kind>(_ names: [String], _ option: String) throws -> NameRight<Kind>? {
+        do {
+            return try names.isEmpty ? nil : NameRight(entries: names.map(ByteString.init))
+        } catch {
+            throw ValidationError("\(option): \(error)")
         }
     }
 }

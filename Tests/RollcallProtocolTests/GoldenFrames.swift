@@ -67,7 +67,7 @@ enum Golden {
                 + #""joined_conversations":500,"message_burst":200,"message_bytes":65536,"message_rate":50,"watched_users":2000},"ping":10000,"#
                 + #""presence":{"coalesce":500},"reconnect":1500,"session":"8a6e5f0b1c2d3e4","#
                 + #""time":1753600000123,"type":"welcome","typing":{"expiry":3000,"throttle":1000},"#
-                + #""user":"alice","worker":"w1.3f9a2c"}"#,
+                + #""user":"alice","watch":["acme/*"],"worker":"w1.3f9a2c"}"#,
             .welcome(
                 .init(
                     user: user("alice"), device: device("iphone"), session: "8a6e5f0b1c2d3e4", worker: "w1.3f9a2c",
@@ -75,7 +75,7 @@ enum Golden {
                     limits: .init(
                         watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 50,
                         messageBurst: 200),
-                    join: .only(["c42", "team7:*"])))
+                    join: .only(["c42", "team7:*"]), watch: .only(["acme/*"])))
         ),
         (
             #"{"type":"presence","users":[{"last_seen":1753600000000,"status":"away","updated_at":1753600000001,"#

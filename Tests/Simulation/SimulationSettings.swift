@@ -61,6 +61,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     /// After Redis has lost data, a missing record counts at once.
     case missingCounts = "missing-counts"
 
+    /// A fresh token does not change whom the session may ask about.
+    case keepsFirstRight = "keeps-first-right"
     /// A fresh token does not change what the session says of its user.
     case keepsFirstName = "keeps-first-name"
     /// Entries are not listed, so that nobody finds those of a dead worker.
@@ -102,6 +104,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .renewsWhatEnded: 18
         case .keyedByString: 21
         case .keepsFirstName: 38
+        case .keepsFirstRight: 1000
         case .missingCounts: 51
         case .ordersByClock: 64
         case .neverResets: 111
@@ -154,6 +157,8 @@ struct SimulationSettings {
     private(set) var clients: Set<Int> = []
     /// Whether devices have conversations open, in half of the seeds.
     private(set) var visits = false
+    /// Whether sessions see only those with whom they share a conversation, and whom their token names.
+    private(set) var sharesOnly = false
     private(set) var planted: PlantedBug?
 
     /// Plants a bug, and chooses settings that reveal it.
@@ -192,6 +197,8 @@ struct SimulationSettings {
             let all = users.count * devices.count
             clients = Set((1...3).map { _ in chance.count(in: 0...all - 1) })
         }
+        sharesOnly = chance.happens(0.4)
+        if sharesOnly { (shard.watch, shard.sharedMembers) = (.none, chance.pick([100, 3, 2])) }
     }
 
     /// Makes each limit small in every other seed.

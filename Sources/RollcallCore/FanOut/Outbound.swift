@@ -100,6 +100,14 @@ final class Outbound {
         if let pending = session.pending, pending.contains(subject) { pending.enqueue(subject) }
     }
 
+    /// Queues a user whom a session sees otherwise than before.
+    ///
+    /// - Parameter seen: what the session was shown last.
+    func looksOtherwise(_ watch: Watch, than seen: Presence.Look, to session: Session) {
+        _ = pending(of: session).missed(.user(watch), seen: seen)
+        due.insert(session)
+    }
+
     /// Removes a subject that the session stopped following from its queue.
     func cancel(_ subject: PendingUpdates.Subject, for session: Session) {
         // Most sessions have nothing queued.
@@ -157,6 +165,21 @@ final class Outbound {
         return true
     }
 
+    /// Queues a `get` of a session until it has joined what it is joining.
+    func keepUntilJoined(_ get: PendingUpdates.Get, of session: Session) {
+        pending(of: session).gets.append(get)
+    }
+
+    /// Removes and returns the `get`s of a session that wait.
+    func takeGets(of session: Session) -> [PendingUpdates.Get] {
+        guard let pending = session.pending, !pending.isBlocked, !pending.gets.isEmpty else { return [] }
+        defer {
+            pending.gets = []
+            due.insert(session)
+        }
+        return pending.gets
+    }
+
     // MARK: Acknowledgements
 
     /// Whether one more acknowledgement may wait. There is room for one for each user and each conversation that the
@@ -197,9 +220,13 @@ final class Outbound {
         for session in sessions {
             // The session may have ended since it was due.
             guard let pending = session.pending else { continue }
+            let awaitsShares = session.awaitsShares
             let (updates, isFull) =
                 pending.isBlocked
-                ? ([], false) : pending.take(bounds.showBatch, bytes: bounds.showBytes, size: size(of:))
+                ? ([], false)
+                : pending.take(bounds.showBatch, bytes: bounds.showBytes) {
+                    size(of: $0, for: session, awaitsShares: awaitsShares)
+                }
             if isFull { pending.isBlocked = true }
             let acks = pending.takeDueAcks()
             if pending.isEmpty { forget(session) }
@@ -210,9 +237,12 @@ final class Outbound {
     }
 
     /// Returns about how many bytes the state has, as far as that varies much; `nil` if it is not known.
-    private func size(of subject: PendingUpdates.Subject) -> Int? {
+    ///
+    /// - Parameter awaitsShares: whether a user whom the session may not see, or not yet, waits.
+    private func size(of subject: PendingUpdates.Subject, for session: Session, awaitsShares: Bool) -> Int? {
         switch subject {
-        case .user(let watch): watch.shownLook == nil ? nil : 0
+        case .user(let watch):
+            watch.isKnown(to: session) && !(awaitsShares && watch.shown(to: session)?.isNeverSeen == true) ? 0 : nil
         case .here(let room): room.here?.shown.map { ServerMessage.here($0).size }
         case .members(let room): room.membersShown.map { ServerMessage.members($0).size } ?? 0
         case .room: 0
@@ -220,7 +250,7 @@ final class Outbound {
     }
 
     private func send(_ updates: [PendingUpdates.Update], to session: Session) {
-        var presences: [Presence] = []
+        var presences: [ShownPresence] = []
         for update in updates {
             switch update.subject {
             case .room(let room):
@@ -240,11 +270,11 @@ final class Outbound {
             }
         }
         guard !presences.isEmpty else { return }
-        deliver(.presence(presences), to: CollectionOfOne(session), counting: false)
+        deliver(.shown(presences), to: CollectionOfOne(session), counting: false)
     }
 
     /// Whether a user's presence differs from what the session saw last.
-    private func isNews(_ presence: Presence, to seen: Presence.Look?) -> Bool {
+    private func isNews(_ presence: ShownPresence, to seen: Presence.Look?) -> Bool {
         guard presence.look == seen else { return true }
         loop.tally.conflated += 1
         return false

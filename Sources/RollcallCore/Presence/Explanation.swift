@@ -53,7 +53,7 @@ public struct Explanation: Hashable, Sendable {
 extension Explanation {
     /// - Parameter presence: what readers see.
     init(
-        _ report: UserReport, shown presence: Presence, _ standings: [Incarnation: WorkerStanding],
+        _ report: UserReport, shown: ShownPresence, _ standings: [Incarnation: WorkerStanding],
         isSettling: Bool, grace: Duration
     ) {
         let devices = report.record.devices.map { device, record in
@@ -68,8 +68,8 @@ extension Explanation {
             ($0.standing == .gone ? 1 : 0, $0.device) < ($1.standing == .gone ? 1 : 0, $1.device)
         }
         self.init(
-            presence: presence, report: report, devices: sorted,
-            rule: .init(that: presence, comesOf: sorted, isStored: report.storedStatus != nil), grace: grace)
+            presence: shown.presence, report: report, devices: sorted,
+            rule: .init(that: shown.presence, comesOf: sorted, isStored: report.storedStatus != nil), grace: grace)
     }
 }
 

@@ -24,8 +24,11 @@ final class MemberLists {
     /// Adds a session to those that follow the room's members, which are known.
     func watch(_ room: Room, for session: Session) {
         guard room.members.followed(by: session, in: room.conversation) else { return }
+        let isShared = isShared(room)
         outbound.enqueue(
-            [.members(room)] + room.members.shownUsers.map { .user(watches.add(session, of: $0)) }, for: session)
+            [.members(room)]
+                + room.members.shownUsers.map { .user(watches.add(session, of: $0, isShared: isShared)) },
+            for: session)
     }
 
     /// Sends the members to a session that already follows them: the list, then the presence of each member, including
@@ -39,7 +42,13 @@ final class MemberLists {
     func unwatch(_ room: Room, for session: Session) {
         guard room.members.unfollowed(by: session) else { return }
         outbound.cancel(.members(room), for: session)
-        for member in room.members.shownUsers { watches.remove(session, of: member) }
+        let isShared = isShared(room)
+        for member in room.members.shownUsers { watches.remove(session, of: member, isShared: isShared) }
+    }
+
+    /// Whether those on the list, as it was sent, may see one another.
+    private func isShared(_ room: Room) -> Bool {
+        room.members.shown.map { $0.count <= loop.settings.sharedMembers } ?? false
     }
 
     /// Sends the member changes of each room: at once or, in a large room, once the last message is old enough.
@@ -62,14 +71,19 @@ final class MemberLists {
     private func sendChanges(of room: Room, at now: Instant) {
         guard let told = room.members.shown, let members = room.members.message(of: room.conversation), members != told
         else { return }
+        let wasShared = isShared(room)
         room.members.told(members, at: now)
+        let isShared = isShared(room)
         let sessions = room.members.followers.elements
         outbound.send(.members(members), of: .members(room), to: sessions)
         let (before, after) = (Set(told.users.map(\.user)), Set(members.users.map(\.user)))
         let (new, gone) = (after.subtracting(before).sorted(), before.subtracting(after).sorted())
+        let kept = wasShared == isShared ? [] : before.intersection(after).sorted()
         for session in sessions {
-            outbound.enqueue(new.map { .user(watches.add(session, of: $0)) }, for: session)
-            for member in gone { watches.remove(session, of: member) }
+            outbound.enqueue(
+                new.map { .user(watches.add(session, of: $0, isShared: isShared)) }, for: session)
+            for member in gone { watches.remove(session, of: member, isShared: wasShared) }
+            for member in kept { watches.shares(isShared, member, with: session) }
         }
     }
 }

@@ -1,5 +1,5 @@
-// What a device may be shown of a user. A record or a published change becomes a presence here and nowhere else, whether
-// the device watches the user, shares a conversation, or asks once, and whether it asks over a socket or a server does.
+// What is known of a user. A record or a published change becomes a presence here and nowhere else; how much of it a viewer is
+// shown is in Visibility.swift.
 //
 // - Devices of dead workers do not count.
 // - A user who was never seen, or only in the background, looks like one who does not exist.
@@ -61,19 +61,4 @@ struct VisiblePresence: Hashable, Sendable {
         return new.version > version || new.version <= latest && version > latest
             || new.version == version && new.lastSeen != nil && presence.lastSeen == nil
     }
-}
-
-// MARK: Viewers
-
-/// Who is shown a user's presence.
-enum Viewer {
-    case session(Session)
-    /// A server, or an operator.
-    case server
-}
-
-extension Presence {
-    /// What this viewer sees of the user: at present, all see the same. It is decided here and nowhere else, and each path
-    /// that shows presence asks (`ShownTests` names them).
-    func shown(to viewer: Viewer) -> Presence { self }
 }

@@ -30,7 +30,12 @@ final class Watch: Numbered {
     let number: Int32
     private(set) var isOver = false
     private(set) var watchers = Watchers()
-    /// Sessions that started to watch before anything was known.
+    /// The conversations that share the user with a watcher.
+    private var sharing = Watchers()
+    /// Watchers to whom the user looks like one who was never seen, whoever it is.
+    private var hidden = IndexedSet<Session>()
+    /// Sessions that wait for the read under way, or for the next: they started to watch before anything was known, or would be
+    /// shown that the user was never seen.
     private var newcomers: Set<Session> = []
 
     private(set) var phase = Phase.subscribing
@@ -67,27 +72,78 @@ final class Watch: Numbered {
         }
     }
 
-    /// What a watcher was last shown.
-    func shown(to watcher: Session) -> Presence? { shown?.shown(to: .session(watcher)) }
+    /// How much a session sees of the user.
+    func view(of session: Session) -> View {
+        View(of: user, for: .session(session, shares: sharing.contains(session)))
+    }
 
+    /// What a watcher was last shown.
+    func shown(to watcher: Session) -> ShownPresence? {
+        shown?.shown(in: hidden.contains(watcher) ? .hidden : .whole)
+    }
+
+    /// Whether what a watcher is to be shown is known.
+    func isKnown(to watcher: Session) -> Bool { shown != nil && !newcomers.contains(watcher) }
+
+    /// What watchers who see the whole were last shown.
     var shownLook: Presence.Look? { shown?.look }
 
     // MARK: Watchers
 
+    /// Watchers who see the whole.
+    var seeing: [Session] {
+        hidden.isEmpty ? watchers.sessions : watchers.sessions.filter { !hidden.contains($0) }
+    }
+
     /// Adds one reason for a session to watch.
-    func gained(_ watcher: Session) {
+    ///
+    /// - Parameter isShared: whether the reason is a conversation that shares the user with it.
+    /// - Returns: whether a new read must begin, with a channel that is confirmed anew. A session that would be shown that the user
+    ///   was never seen waits for one that begins after it came, as it would if it were the first: how long it waits says
+    ///   nothing of the user, nor of who else watches.
+    func gained(_ watcher: Session, isShared: Bool) -> Bool {
         assert(!isOver, "nobody begins to watch with a watch that has ended")
-        watchers.insert(watcher)
-        if shown == nil { newcomers.insert(watcher) }
+        let isFirst = watchers.insert(watcher)
+        if isShared { sharing.insert(watcher) }
+        judge(watcher)
+        guard let shown = shown(to: watcher) else {
+            newcomers.insert(watcher)
+            return false
+        }
+        guard isFirst, shown.isNeverSeen else { return false }
+        newcomers.insert(watcher)
+        guard phase == .live else { return false }
+        channelLost()
+        return true
     }
 
     /// Removes one reason for a session to watch.
     ///
     /// - Returns: whether that was its last reason; false if it had none.
-    func lost(_ watcher: Session) -> Bool {
-        guard watchers.remove(watcher) else { return false }
+    func lost(_ watcher: Session, isShared: Bool) -> Bool {
+        if isShared { _ = sharing.remove(watcher) }
+        guard watchers.remove(watcher) else {
+            judge(watcher)
+            return false
+        }
         newcomers.remove(watcher)
+        hidden.remove(watcher)
         return true
+    }
+
+    /// A conversation of a watcher shares the user with it from now on, or no longer.
+    func shares(_ isShared: Bool, with watcher: Session) {
+        if isShared { sharing.insert(watcher) } else { _ = sharing.remove(watcher) }
+        judge(watcher)
+    }
+
+    /// Decides anew how much a watcher sees.
+    func judge(_ watcher: Session) {
+        guard watchers.contains(watcher) else { return }
+        switch view(of: watcher) {
+        case .whole: hidden.remove(watcher)
+        case .hidden: hidden.insert(watcher)
+        }
     }
 
     /// The last watcher has left: replies that are still to come find another watch of this user, or none.

@@ -193,8 +193,14 @@ final class Watches {
         ask(for: users, id: id, on: session, at: now)
     }
 
-    /// Asks Redis for the users of a `get`.
-    func ask(for users: [UserID], id: MessageID?, on session: Session, at now: Instant) {
+    /// Asks Redis for the users of a `get`: if a conversation that may share them is still being joined, later.
+    ///
+    /// - Parameter isLate: whether it has waited for long enough.
+    func ask(for users: [UserID], id: MessageID?, on session: Session, isLate: Bool = false, at now: Instant) {
+        guard isLate || !session.awaitsShares else {
+            outbound.keepUntilJoined(PendingUpdates.Get(users: users, id: id), of: session)
+            return loop.remind(.gets(session), at: now + ShardSettings.longestWaitForJoins)
+        }
         guard !loop.redis.answersReads else {
             return loop.store.presence(of: users, known: loop.redis.known(at: now)) { [self] reply in
                 loop.after { gotPresence(try? reply.get(), of: users, for: session, id: id, at: $0) }
@@ -204,16 +210,58 @@ final class Watches {
         outbound.answerUnavailable(session, id: id)
     }
 
+    /// Asks for the users of the `get`s of a session that have waited for its joins.
+    func askLate(on session: Session, at now: Instant) {
+        for get in outbound.takeGets(of: session) {
+            ask(for: get.users, id: get.id, on: session, isLate: true, at: now)
+        }
+    }
+
+    /// A conversation was joined, or not: what waited for it may be shown.
+    func joinEnded(of session: Session, at now: Instant) {
+        guard session.watchRight != .all, session.pending != nil, !session.awaitsShares else { return }
+        outbound.becameKnown(to: [session])
+        askLate(on: session, at: now)
+    }
+
     /// Adds a reason for a session to watch a user. The caller then sends the current state.
-    func add(_ session: Session, of user: UserID) -> Watch {
+    ///
+    /// - Parameter isShared: whether the reason is a conversation that shares the user with it.
+    func add(_ session: Session, of user: UserID, isShared: Bool = false) -> Watch {
         let watch = watches[user] ?? openWatch(user)
-        watch.gained(session)
+        if watch.gained(session, isShared: isShared) { loop.store.subscribe(.presence(user)) }
         return watch
     }
 
+    /// A conversation shares a user with a session from now on, or no longer.
+    func shares(_ isShared: Bool, _ user: UserID, with session: Session) {
+        guard let watch = watches[user] else { return }
+        changeView(of: watch, for: session) { watch.shares(isShared, with: session) }
+    }
+
+    /// A session may ask about others than before.
+    func rightChanged(of session: Session) {
+        let members = session.joined.filter { $0.members.followers.contains(session) }.flatMap(\.members.shownUsers)
+        for watch in session.watched.elements + members.compactMap({ watches[$0] }) {
+            changeView(of: watch, for: session) { watch.judge(session) }
+        }
+    }
+
+    /// Does what may change how much a session sees of a user. It is told if the user looks otherwise then.
+    private func changeView(of watch: Watch, for session: Session, _ change: () -> Void) {
+        // Who was shown nothing yet will be shown what it may see then.
+        guard watch.isKnown(to: session), let seen = watch.shown(to: session)?.look else { return change() }
+        change()
+        guard watch.watchers.contains(session), watch.shown(to: session)?.look != seen else { return }
+        outbound.looksOtherwise(watch, than: seen, to: session)
+    }
+
     /// Removes one of a session's reasons to watch a user. The subscription ends with the last watcher.
-    func remove(_ session: Session, of user: UserID) {
-        guard let watch = watches[user], watch.lost(session) else { return }
+    func remove(_ session: Session, of user: UserID, isShared: Bool = false) {
+        guard let watch = watches[user] else { return }
+        var isLast = false
+        changeView(of: watch, for: session) { isLast = watch.lost(session, isShared: isShared) }
+        guard isLast else { return }
         outbound.cancel(.user(watch), for: session)
         guard watch.watchers.isEmpty else { return }
         watch.ended()
@@ -235,7 +283,7 @@ final class Watches {
             sweepDead(in: snapshot)
             let readings = snapshot.records.map { visible($0, snapshot.standings) }
             let presences = readings.map { got($0, by: session, at: now) }
-            outbound.deliver(.presence(presences, id: id), to: CollectionOfOne(session), counting: false)
+            outbound.deliver(.shown(presences, id: id), to: CollectionOfOne(session), counting: false)
         } else {
             outbound.answerUnavailable(session, id: id)
         }
@@ -260,21 +308,23 @@ final class Watches {
         let interval = loop.settings.presenceCoalesce
         let next = watch.mayShow(every: interval)
         guard now >= next else { return loop.remind(.watch(watch), at: next) }
-        let (seen, watchers) = (watch.shownLook, watch.watchers.sessions)
-        guard let news = watch.news(at: now, every: interval), let first = watchers.first else { return }
-        // All watchers see the same.
-        let shown = news.shown(to: .session(first))
-        outbound.send(.presence([shown]), of: .user(watch), seen: seen, to: watchers)
+        let (seen, watchers) = (watch.shownLook, watch.seeing)
+        guard let news = watch.news(at: now, every: interval), !watchers.isEmpty else { return }
+        outbound.send(.shown([news.shown(in: .whole)]), of: .user(watch), seen: seen, to: watchers)
     }
 
     /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.
     /// A later difference is then sent as a change, and no older state follows the answer.
-    private func got(_ reading: VisiblePresence, by session: Session, at now: Instant) -> Presence {
-        let current = reading.presence.shown(to: .session(session))
-        guard let watch = watches[current.user] else { return current }
+    private func got(_ reading: VisiblePresence, by session: Session, at now: Instant) -> ShownPresence {
+        let user = reading.presence.user
+        guard let watch = watches[user] else {
+            return reading.presence.shown(in: View(of: user, for: .session(session, shares: false)))
+        }
         watch.got(reading)
         sendChange(of: watch, at: now)
-        guard watch.watchers.contains(session), let shown = watch.shown(to: session) else { return current }
+        guard watch.watchers.contains(session), let shown = watch.shown(to: session) else {
+            return reading.presence.shown(in: watch.view(of: session))
+        }
         outbound.enqueueAgain(.user(watch), for: session)
         return shown
     }

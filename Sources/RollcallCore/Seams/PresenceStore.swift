@@ -61,8 +61,8 @@ public protocol PresenceStore: AnyObject {
     /// Reads what Redis holds of these sessions, in their order.
     func audit(_ names: [SessionName], of incarnation: Incarnation, reply: @escaping StoreReply<[DeviceStanding]>)
 
-    /// Subscribes to a topic. ``Shard/subscribed(_:at:)`` follows each time the channel is confirmed,
-    /// ``Shard/subscriptionLost(_:)`` each time it is lost.
+    /// Subscribes to a topic, or has its channel confirmed anew, whose changes come meanwhile. ``Shard/subscribed(_:at:)`` follows
+    /// each time the channel is confirmed, ``Shard/subscriptionLost(_:)`` each time it is lost.
     func subscribe(_ topic: Topic)
     func unsubscribe(_ topic: Topic)
 }

@@ -31,6 +31,8 @@ public final class Session: Numbered {
     var recorder: DeviceRecorder?
     /// Which conversations without members it may join; set by the hello.
     private(set) var right = JoinRight.none
+    /// Which users it may ask about by name; set by the hello.
+    private(set) var watchRight = WatchRight.none
     private(set) var joined: [Room] = []
     /// Rooms whose read a join of this session waits for.
     private(set) var joining: [Room] = []
@@ -83,7 +85,9 @@ public final class Session: Numbered {
     // MARK: From the welcome to the end
 
     /// Handles a token that is accepted.
-    func accepted(_ right: JoinRight, until expires: Instant?) { (self.right, tokenExpires) = (right, expires) }
+    func accepted(_ right: JoinRight, _ watchRight: WatchRight, until expires: Instant?) {
+        (self.right, self.watchRight, tokenExpires) = (right, watchRight, expires)
+    }
 
     /// Handles the welcome. No message is processed until Redis has told that the token was not revoked.
     ///
@@ -231,6 +235,14 @@ public final class Session: Numbered {
     }
 
     func hasJoined(_ room: Room) -> Bool { joined.contains(room) }
+
+    /// Whether a conversation that may share users with it is still being joined. Until then it is shown of nobody that they were
+    /// never seen: so nobody seems to go when a client comes back.
+    var awaitsShares: Bool {
+        guard watchRight != .all else { return false }
+        return joining.contains { $0.pendingJoins[self]?.withPresence == true }
+            || joined.contains { !$0.pendingJoins.isEmpty && $0.pendingJoins[self]?.withPresence == true }
+    }
 
     func joined(_ room: Room) {
         assert(phase == .open && !room.isOver, "only an open session joins, and only a room that lives")

@@ -61,8 +61,10 @@ final class Sessions {
             // what a later one has closed.
             session.recorder?.refreshed(issued: proof.issued)
             if !recorder.isOlder(proof.issued) {
+                let former = session.watchRight
                 accept(proof, for: session, at: now)
                 conversations.rightNarrowed(of: session, user: proof.user)
+                if session.watchRight != former { watches.rightChanged(of: session) }
                 records.profileChanged(to: proof.grant.profile, of: session, at: now)
             }
             outbound.acknowledge(id, to: session)
@@ -76,7 +78,8 @@ final class Sessions {
 
     private func accept(_ proof: Proof, for session: Session, at now: Instant) {
         let expires = proof.lifetime.map { now + $0 }
-        session.accepted(proof.grant.join ?? loop.settings.join, until: expires)
+        session.accepted(
+            proof.grant.join ?? loop.settings.join, proof.grant.watch ?? loop.settings.watch, until: expires)
         if let expires { loop.remind(.session(session), at: expires) }
     }
 
@@ -227,7 +230,7 @@ final class Sessions {
             typing: .init(
                 expiry: loop.settings.typing.expiry.milliseconds, throttle: loop.settings.typing.throttle.milliseconds),
             limits: loop.settings.limits, reconnect: loop.settings.reconnect.milliseconds,
-            coalesce: loop.settings.presenceCoalesce.milliseconds, join: session.right)
+            coalesce: loop.settings.presenceCoalesce.milliseconds, join: session.right, watch: session.watchRight)
         outbound.deliver(.welcome(welcome), to: session)
         records.advance(session, at: now)
         makeRoom(for: name, at: now)

@@ -18,6 +18,8 @@ final class Loop {
         case here(Room)
         /// Somebody has been here for as long as apps' servers have said.
         case hereEnds(Room)
+        /// `get`s of a session have waited for its joins for long enough.
+        case gets(Session)
         case entry(Entry)
         case backendEntry(BackendEntry)
         /// Weaker states may be written under the new incarnation.

@@ -54,7 +54,7 @@ public final class Shard {
         backendEntries = BackendEntries(loop)
         hereLists = HereLists(loop, outbound, rooms, backendEntries)
         conversations = Conversations(
-            loop, outbound, table, rooms, budgets, typing, typingFanOut, memberLists, hereRecords, hereLists)
+            loop, outbound, table, rooms, budgets, typing, typingFanOut, watches, memberLists, hereRecords, hereLists)
         records = DeviceRecords(loop, outbound, table, hereRecords)
         sessions = Sessions(loop, table, outbound, budgets, watches, conversations, records, hereRecords)
         inbox = Inbox(loop, budgets, outbound, watches, conversations, records, hereRecords, sessions)
@@ -117,6 +117,7 @@ public final class Shard {
             case .members(let room): memberLists.queue(room)
             case .here(let room): hereLists.queue(room)
             case .hereEnds(let room): hereLists.due(room, at: now)
+            case .gets(let session): watches.askLate(on: session, at: now)
             case .entry(let entry): hereRecords.due(entry, at: now)
             case .backendEntry(let entry): backendEntries.advance(entry, at: now)
             case .weakerStates: records.writeWeakerStates(at: now)
@@ -374,8 +375,10 @@ extension Shard: SessionFate {
 
 extension Shard {
     /// Returns the presence to show for users that were read, watched or not.
-    public func presences(in snapshot: PresenceSnapshot) -> [Presence] {
-        snapshot.records.map { watches.visible($0, snapshot.standings).presence.shown(to: .server) }
+    package func presences(in snapshot: PresenceSnapshot) -> [ShownPresence] {
+        snapshot.records.map {
+            watches.visible($0, snapshot.standings).presence.shown(in: View(of: $0.user, for: .server))
+        }
     }
 
     /// Returns whether to push, for users that were read without a worker that counts as alive.
@@ -396,8 +399,9 @@ extension Shard {
     /// Explains the presence that readers see of a user.
     public func explanation(of report: UserReport, at now: Instant) -> Explanation {
         let standings = redis.known(at: now).judged(report.workers.standings)
+        let view = View(of: report.record.user, for: .server)
         return Explanation(
-            report, shown: watches.visible(report.record, standings).presence.shown(to: .server), standings,
+            report, shown: watches.visible(report.record, standings).presence.shown(in: view), standings,
             isSettling: redis.judgement.isSettling, grace: loop.settings.grace)
     }
 

@@ -30,6 +30,10 @@ public struct ShardSettings: Hashable, Sendable {
     public var isSpread = false
     /// `conversations.default`: what sessions may join whose token does not say it.
     public var join = JoinRight.all
+    /// `access.watch`: whom sessions may ask about whose token does not say it.
+    public var watch = WatchRight.all
+    /// The longest member list that lets its members ask about one another.
+    public var sharedMembers = 100
     public var limits = ServerMessage.Limits(
         watchedUsers: 2000, joinedConversations: 500, messageBytes: 65536, messageRate: 50, messageBurst: 200)
 
@@ -87,6 +91,8 @@ public struct ShardSettings: Hashable, Sendable {
     public static let busyPause = Duration.seconds(2)
     /// For how long after a revocation a new session that shows an older token is asked for a fresh one.
     static let freshRevocation = Duration.seconds(60)
+    /// How long a `get` waits for conversations that its session is joining, and that may share users with it.
+    static let longestWaitForJoins = Duration.seconds(2)
     /// The minimum time that a session waits whose user is over the budget, before its next messages are processed.
     static let slowedPause = Duration.milliseconds(100)
     /// The most messages of a session that wait to be processed. The edge reads fewer while the session is held.

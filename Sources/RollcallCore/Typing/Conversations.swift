@@ -11,6 +11,7 @@ final class Conversations {
     private let budgets: UserBudgets
     private let typing: TypingSignals
     private let typingFanOut: TypingFanOut
+    private let watches: Watches
     private let memberLists: MemberLists
     private let hereRecords: HereRecords
     private let hereLists: HereLists
@@ -19,11 +20,12 @@ final class Conversations {
 
     init(
         _ loop: Loop, _ outbound: Outbound, _ table: SessionTable, _ rooms: Directory<ConversationID, Room>,
-        _ budgets: UserBudgets, _ typing: TypingSignals, _ typingFanOut: TypingFanOut, _ memberLists: MemberLists,
-        _ hereRecords: HereRecords, _ hereLists: HereLists
+        _ budgets: UserBudgets, _ typing: TypingSignals, _ typingFanOut: TypingFanOut, _ watches: Watches,
+        _ memberLists: MemberLists, _ hereRecords: HereRecords, _ hereLists: HereLists
     ) {
         (self.loop, self.outbound, self.table, self.rooms) = (loop, outbound, table, rooms)
-        (self.budgets, self.typing, self.typingFanOut, self.memberLists) = (budgets, typing, typingFanOut, memberLists)
+        (self.budgets, self.typing, self.typingFanOut) = (budgets, typing, typingFanOut)
+        (self.watches, self.memberLists) = (watches, memberLists)
         (self.hereRecords, self.hereLists) = (hereRecords, hereLists)
     }
 
@@ -98,7 +100,7 @@ final class Conversations {
             let all = table.of(user)
             let mayJoin = all.map { session in
                 snapshot.isManaged
-                    ? isAdmitted : session.right.opens(room.conversation)
+                    ? isAdmitted : session.right.covers(room.conversation)
             }
             admitWaiting(zip(all, mayJoin).filter(\.1).map(\.0), to: room, at: now)
             putOut(zip(all, mayJoin).filter { !$1 }.map(\.0), of: room, at: now)
@@ -128,7 +130,7 @@ final class Conversations {
     func rightNarrowed(of session: Session, user: UserID) {
         for room in session.joined {
             guard loop.redis.answersReads, room.phase == .live, !room.isManaged,
-                session.right.opens(room.conversation) == false
+                session.right.covers(room.conversation) == false
             else { continue }
             read(RoomRead(conversation: room.conversation, users: [user], withTyping: false, mostMembers: 0), for: room)
         }
@@ -189,7 +191,7 @@ final class Conversations {
     /// and removes them. Redis ended their typing together with a membership. A signal may have arrived in Redis after
     /// the user became a member again, and where there are no members Redis ends nothing; that typing is stopped here.
     private func putOut(_ all: [Session], of room: Room, at now: Instant) {
-        refuseWaiting(all, in: room)
+        refuseWaiting(all, in: room, at: now)
         let removed = all.filter { room.sessions.contains($0) }
         guard !removed.isEmpty else { return }
         for session in removed {
@@ -249,6 +251,7 @@ final class Conversations {
             session.left(room)
             session.joinEnded(in: room)
             depart(session, from: room)
+            watches.joinEnded(of: session, at: now)
             outbound.sendDueAcks(to: session)
         }
         typing.acknowledge(id, onceStoppedIn: conversation, to: session, at: now)
@@ -343,13 +346,14 @@ final class Conversations {
         }
     }
 
-    private func refuseWaiting(_ refused: [Session], in room: Room) {
+    private func refuseWaiting(_ refused: [Session], in room: Room, at now: Instant) {
         let reason = typing.notAMember(of: room)
         for session in refused {
             guard let waiting = room.pendingJoins.remove(session) else { continue }
             session.joinEnded(in: room)
             refuse(waiting, .notAMember, reason)
             if waiting.ids.isEmpty { outbound.answer(session, .notAMember, id: nil, reason) }
+            watches.joinEnded(of: session, at: now)
         }
         closeIfDeserted(room)
     }
@@ -385,6 +389,7 @@ final class Conversations {
             ($0.withPresence, $0.withHere) = (presence, here)
             if presence { $0.charged += 1 }
         }
+        watches.joinEnded(of: session, at: now)
         guard let id else { return }
         // The first join of each conversation always waits; repeated ones count towards a limit over all conversations.
         guard waiting.ids.isEmpty || idsWaitingToJoin(of: session) < outbound.mostWaiting else {
@@ -403,6 +408,7 @@ final class Conversations {
         if waiting.withHere { hereLists.follow(room, for: waiting.session) }
         for id in waiting.ids { outbound.ackWhenFlushed(id, to: waiting.session) }
         refund(waiting.charged, of: waiting.user, in: room, at: now)
+        watches.joinEnded(of: waiting.session, at: now)
     }
 
     /// Gives back what `join`s with presence cost more than the members that they show.

@@ -143,7 +143,7 @@ final class TypingSignals {
             let signal = TypingSignal(
                 user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind,
                 name: session.recorder?.profile.name)
-            loop.store.signalTyping(signal, isOpen: session.right.opens(conversation)) { [self] reply in
+            loop.store.signalTyping(signal, isOpen: session.right.covers(conversation)) { [self] reply in
                 loop.after { _ in
                     typingSignalled(reply, signal, for: session, id: id, isAwaited: isAwaited)
                 }

@@ -7,7 +7,8 @@ extension ServerMessage.Welcome: JSONReadable {
             user: try json.field("user"), device: try json.field("device"), session: try json.field("session"),
             worker: try json.field("worker"), time: try json.field("time"), ping: try json.field("ping"),
             typing: try json.field("typing"), limits: try json.field("limits"), reconnect: try json.field("reconnect"),
-            coalesce: try (json.field("presence") as Times).coalesce, join: try? json.field("join"))
+            coalesce: try (json.field("presence") as Times).coalesce, join: try? json.field("join"),
+            watch: try? json.field("watch"))
     }
 
     /// How presence is shown.
@@ -31,6 +32,7 @@ extension ServerMessage.Welcome: JSONReadable {
         json.field("type", ServerMessage.Kind.welcome)
         json.field("typing", typing)
         json.field("user", user)
+        json.optionalField("watch", watch)
         json.field("worker", worker)
     }
 }

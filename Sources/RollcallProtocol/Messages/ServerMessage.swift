@@ -39,11 +39,13 @@ public enum ServerMessage: Hashable, Sendable {
         public var coalesce: Int64
         /// Which conversations without members the session may join; `nil` if a later version says it in another way.
         public var join: JoinRight?
+        /// Which users the session may ask about by name; `nil` if a later version says it in another way.
+        public var watch: WatchRight?
 
         public init(
             user: UserID, device: DeviceID, session: ByteString, worker: ByteString, time: Timestamp, ping: Int64,
             typing: TypingTimes, limits: Limits, reconnect: Int64 = 1500, coalesce: Int64 = 500,
-            join: JoinRight? = .all
+            join: JoinRight? = .all, watch: WatchRight? = .all
         ) {
             self.user = user
             self.device = device
@@ -56,6 +58,7 @@ public enum ServerMessage: Hashable, Sendable {
             self.reconnect = reconnect
             self.coalesce = coalesce
             self.join = join
+            self.watch = watch
         }
     }
 

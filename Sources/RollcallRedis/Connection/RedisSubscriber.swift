@@ -64,8 +64,7 @@ public final class RedisSubscriber {
         return EventLoopFuture.andAllSucceed(last, on: eventLoop)
     }
 
-    /// Subscribes to a channel. For a channel that is already wanted, this changes nothing: ``onSubscribed`` is not
-    /// called again if ``isConfirmed(_:)`` is true.
+    /// Subscribes to a channel. One that is already wanted is confirmed anew, and its messages come meanwhile.
     ///
     /// - Parameter topic: identifies the channel in confirmations and messages.
     /// - Returns: whether the channel is already confirmed.

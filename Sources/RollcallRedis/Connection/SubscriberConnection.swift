@@ -17,12 +17,14 @@ package final class SubscriberConnection {
         var isWanted = true
         /// Whether the last command sent about it was a subscription.
         var isSent = false
+        /// Whether it is to be confirmed anew.
+        var isAskedAgain = false
         /// Whether it is in `changed`.
         var isQueued = true
         /// The number of pending replies.
         var unanswered: Int32 = 0
 
-        var isConfirmed: Bool { isWanted && isSent && unanswered == 0 }
+        var isConfirmed: Bool { isWanted && isSent && unanswered == 0 && !isAskedAgain }
         var isDone: Bool { !isWanted && !isSent && unanswered == 0 && !isQueued }
     }
 
@@ -99,8 +101,7 @@ package final class SubscriberConnection {
 // MARK: Channels
 
 extension SubscriberConnection {
-    /// Subscribes to a channel. For a channel that is already wanted, this changes nothing: ``onSubscribed`` is not
-    /// called again if ``isConfirmed(_:)`` is true.
+    /// Subscribes to a channel. One that is already wanted is confirmed anew, and its messages come meanwhile.
     ///
     /// - Parameter topic: identifies the channel in confirmations and messages.
     /// - Returns: whether the channel is already confirmed.
@@ -114,6 +115,7 @@ extension SubscriberConnection {
             changed.append(key)
             return false
         }
+        if entries.values[index].isConfirmed { entries.values[index].isAskedAgain = true }
         want(index, true)
         return entries.values[index].isConfirmed
     }
@@ -149,7 +151,9 @@ extension SubscriberConnection {
 
     private func want(_ index: Dictionary<BytesKey, Entry>.Index, _ wanted: Bool) {
         entries.values[index].isWanted = wanted
-        if wanted != entries.values[index].isSent, !entries.values[index].isQueued {
+        if !wanted { entries.values[index].isAskedAgain = false }
+        if wanted != entries.values[index].isSent || entries.values[index].isAskedAgain, !entries.values[index].isQueued
+        {
             entries.values[index].isQueued = true
             changed.append(entries.keys[index])
         }
@@ -192,10 +196,11 @@ extension SubscriberConnection: ConnectionUser {
             guard let index = entries.index(forKey: key) else { continue }
             entries.values[index].isQueued = false
             let isWanted = entries.values[index].isWanted
-            guard isWanted != entries.values[index].isSent else {
+            guard isWanted != entries.values[index].isSent || entries.values[index].isAskedAgain else {
                 removeIfDone(index)
                 continue
             }
+            entries.values[index].isAskedAgain = false
             entries.values[index].isSent = isWanted
             entries.values[index].unanswered += 1
             ask((isSharded ? "S" : "") + (isWanted ? "SUBSCRIBE" : "UNSUBSCRIBE"), key, isSubscription: isWanted)

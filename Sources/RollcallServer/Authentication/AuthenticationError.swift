@@ -60,6 +60,10 @@ public struct AuthenticationError: Error, Hashable, Sendable {
         ///
         /// Correct the server that makes the tokens.
         case wrongJoin = "wrong_join"
+        /// Its `watch` is neither `"*"` nor a list of at most 50 names and patterns such as `"acme/*"`.
+        ///
+        /// Correct the server that makes the tokens.
+        case wrongWatch = "wrong_watch"
         /// It is for another device than the one in `hello`.
         ///
         /// Send no `device`: the token's counts.
@@ -89,7 +93,7 @@ public struct AuthenticationError: Error, Hashable, Sendable {
     /// How a session ends that has no other token.
     package var end: SessionEnd {
         switch code {
-        case .malformed, .wrongJoin, .wrongDevice: .badToken(because: description)
+        case .malformed, .wrongJoin, .wrongWatch, .wrongDevice: .badToken(because: description)
         case .expired: .tokenExpired(because: description)
         case .noDevice: .badMessage(because: description)
         case .keysUnavailable: .busy(because: description)

@@ -18,6 +18,7 @@ public struct WorkerConfiguration: Sendable {
     public var typing = Typing()
     public var here = Here()
     public var conversations = Conversations()
+    public var access = Access()
     public var events = Events()
     public var limits = Limits()
     public var log = Log()
@@ -208,6 +209,24 @@ public struct WorkerConfiguration: Sendable {
 
     /// Whether conversations without members are open to sessions whose token has no claim `join`.
     package var isOpenByDefault: Bool { (conversations.default ?? (auth.mode == .jwt ? .closed : .open)) == .open }
+
+    public struct Access: Sendable {
+        public enum Watch: String, Sendable, CaseIterable {
+            /// Every authenticated user may ask about everybody.
+            case anyone
+            /// Only about those who are in a conversation that the session has joined with presence.
+            case shared
+        }
+
+        /// About whom a session may ask whose token has no claim `watch`. `nil` means ``Watch/shared`` with ``Auth/Mode/jwt``,
+        /// and otherwise ``Watch/anyone``.
+        public var watch: Watch?
+        /// The longest member list that lets its members ask about one another.
+        public var sharedMembers = 100
+    }
+
+    /// About whom sessions may ask whose token has no claim `watch`.
+    package var watchByDefault: Access.Watch { access.watch ?? .anyone }
 
     public struct Events: Sendable {
         /// Whether workers append to the stream `events` who came and who went. All workers should say the same.

@@ -197,7 +197,7 @@ extension ShardDriver {
     /// Returns the visible presence of these users.
     fileprivate func presences(in snapshot: PresenceSnapshot) -> [Presence] {
         shard.after { shard, _ in shard.metDead(in: snapshot) }
-        return shard.presences(in: snapshot)
+        return shard.presences(in: snapshot).map(\.presence)
     }
 }
 

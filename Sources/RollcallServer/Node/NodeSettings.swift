@@ -51,6 +51,8 @@ package struct NodeSettings: Sendable {
         shard.reconnect =
             configuration.edge.reconnect ?? max(.milliseconds(250), kept.reduce(ShardSettings().reconnect, min))
         shard.join = configuration.isOpenByDefault ? .all : .none
+        shard.watch = configuration.watchByDefault == .anyone ? .all : .none
+        shard.sharedMembers = configuration.access.sharedMembers
         shard.limits = ServerMessage.Limits(
             watchedUsers: configuration.limits.watchedUsers,
             joinedConversations: configuration.limits.joinedConversations,

@@ -111,6 +111,8 @@ extension WorkerConfiguration {
         .number("typing.names", \.typing.names, in: 0...100),
         .number("here.names", \.here.names, in: 1...500),
         .optionalChoice("conversations.default", \.conversations.default),
+        .optionalChoice("access.watch", \.access.watch),
+        .number("access.shared_members", \.access.sharedMembers, in: 1...1000),
     ]
 
     private static let eventsSettings: [Setting] = [

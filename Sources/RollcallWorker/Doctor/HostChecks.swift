@@ -67,7 +67,14 @@ struct HostChecks {
             configuration.isOpenByDefault
             ? "everybody may join conversations without members (conversations.default: open)"
             : "conversations without members are closed, except to tokens whose claim join opens them"
-        return Finding(.authentication, .ok, "\(conversations); any signed-in user may read any user's presence")
+        let presence =
+            switch configuration.watchByDefault {
+            case .anyone: "any signed-in user may read any user's presence (access.watch: anyone)"
+            case .shared:
+                "users see those with whom they share a conversation of at most "
+                    + "\(configuration.access.sharedMembers) members, and whom the claim watch names"
+            }
+        return Finding(.authentication, .ok, "\(conversations); \(presence)")
     }
 
     /// The key sets, fetched as a worker fetches them.

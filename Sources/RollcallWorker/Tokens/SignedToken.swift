@@ -124,8 +124,9 @@ struct Claims: JSONReadable {
     var iss: ByteString?
     var aud: Audience?
     var device: ByteString?
-    /// The error if it is of another form: it has a rule of its own.
+    /// The error if it is of another form: each has a rule of its own.
     var join: Result<JoinRight?, UnexpectedJSON>
+    var watch: Result<WatchRight?, UnexpectedJSON>
     /// What it says of the user for others to see.
     var profile = Profile()
 
@@ -136,6 +137,7 @@ struct Claims: JSONReadable {
         iat = try json.optionalField("iat")
         (aud, device) = (try json.optionalField("aud"), try json.optionalField("device"))
         join = Result { () throws(UnexpectedJSON) in try json.optionalField("join") }
+        watch = Result { () throws(UnexpectedJSON) in try json.optionalField("watch") }
     }
 
     /// One name or several. An empty list is allowed and matches no audience.

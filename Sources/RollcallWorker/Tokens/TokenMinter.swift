@@ -32,16 +32,17 @@ public struct TokenMinter: Sendable {
     /// - Parameters:
     ///   - name: The user's name for people; `nil` for none.
     ///   - join: Which conversations without members the token opens; `nil` leaves that to `conversations.default`.
+    ///   - watch: Which users it lets the session ask about; `nil` leaves that to `access.watch`.
     ///   - lifetime: The token's lifetime, in whole seconds, at least 1.
     ///   - now: The time of day on this machine.
     public func token(
-        for user: UserID, device: DeviceID? = nil, name: String? = nil, join: JoinRight? = nil, lifetime: Duration,
-        now: Date = .now
+        for user: UserID, device: DeviceID? = nil, name: String? = nil, join: JoinRight? = nil,
+        watch: WatchRight? = nil, lifetime: Duration, now: Date = .now
     ) throws -> String {
         let seconds = now.timeIntervalSince1970.rounded(.down)
         let claims = Claims(
             sub: user.text, exp: seconds + Double(max(1, lifetime.components.seconds)), iat: seconds, iss: issuer,
-            aud: audience, device: device?.text, name: name, join: join)
+            aud: audience, device: device?.text, name: name, join: join, watch: watch)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let signed =
@@ -60,5 +61,6 @@ public struct TokenMinter: Sendable {
         let device: String?
         let name: String?
         let join: JoinRight?
+        let watch: WatchRight?
     }
 }

@@ -48,20 +48,26 @@ struct TokenRules: Sendable {
         }
         let (user, device) = (try user(claims.user), try device(claims.device, offered))
         try demandShortLife(claims)
-        let join: JoinRight?
-        do throws(UnexpectedJSON) {
-            join = try claims.join.get()
-        } catch {
-            throw AuthenticationError(
-                .wrongJoin,
-                "the token's join must be \"*\" or a list of at most \(JoinRight.mostEntries) names and patterns: \(error)"
-            )
-        }
+        let join = try right(claims.join, "join", .wrongJoin)
+        let watch = try right(claims.watch, "watch", .wrongWatch)
         return Identity(
             user: user, device: device, expires: Date(timeIntervalSince1970: end),
             // Without `iat` the issue time is unknown, so any revocation may apply to the token.
             issued: Date(timeIntervalSince1970: max(0, min(claims.iat ?? 0, Self.latest))),
-            grant: Grant(join: join, profile: claims.profile))
+            grant: Grant(join: join, watch: watch, profile: claims.profile))
+    }
+
+    private func right<Kind>(
+        _ claim: Result<NameRight<Kind>?, UnexpectedJSON>, _ name: String, _ wrong: AuthenticationError.Code
+    ) throws(AuthenticationError) -> NameRight<Kind>? {
+        do throws(UnexpectedJSON) {
+            return try claim.get()
+        } catch {
+            throw AuthenticationError(
+                wrong,
+                "the token's \(name) must be \"*\" or a list of at most \(NameRights.mostEntries) names and patterns: \(error)"
+            )
+        }
     }
 
     /// Returns when the token expires, if it is valid now.

@@ -35,7 +35,7 @@ import Testing
         stage.say(.join("c", presence: true), on: carol)
         stage.settle()
         stage.say(.leave("c"), on: carol)
-        return overHTTP + asked + stage.heard(by: carol).presences.filter { $0.user == user }
+        return overHTTP.map(\.presence) + asked + stage.heard(by: carol).presences.filter { $0.user == user }
     }
 
     /// Devices in the background come, take each other over, fall silent, come back and go, here and elsewhere.
@@ -118,13 +118,5 @@ import Testing
         stage.say(.state(.active), on: tablet)
         stage.settle()
         #expect(shown("alice", to: carol, stage).allSatisfy { $0.version > before[0].version })
-    }
-}
-
-extension [ServerMessage] {
-    fileprivate var presences: [Presence] {
-        flatMap { message -> [Presence] in
-            if case .presence(let users, _) = message { users } else { [] }
-        }
     }
 }

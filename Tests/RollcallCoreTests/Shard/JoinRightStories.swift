@@ -27,7 +27,7 @@ import Testing
             ("c", ["*"], true), ("c", [], false), ("caf\u{65}\u{301}", ["caf\u{E9}"], false), ("a*", ["a**"], true),
         ] as [(ConversationID, [ByteString], Bool)])
     func patterns(conversation: ConversationID, entries: [ByteString], opens: Bool) {
-        #expect(JoinRight.only(entries).opens(conversation) == opens)
+        #expect(JoinRight.only(entries).covers(conversation) == opens)
     }
 
     @Test("one device's token admits no other device of the user, to the room or to typing")
@@ -122,11 +122,5 @@ import Testing
         stage.redisReturns()
         stage.settle()
         #expect(stage.heard(by: alice).contains(.removed("a")))
-    }
-}
-
-extension [ServerMessage] {
-    fileprivate var welcome: ServerMessage.Welcome? {
-        lazy.compactMap { if case .welcome(let welcome) = $0 { welcome } else { nil } }.first
     }
 }

@@ -1,4 +1,4 @@
-// What a viewer sees of a user is decided in one function, `Presence.shown(to:)`. These are the functions that ask it, and those
+// How much a viewer sees of a user is decided in one place, `View.init(of:for:)`. These are the functions that ask it, and those
 // that send presence; one that is added has to be named here, so that somebody looks whether it asks.
 
 import Foundation
@@ -11,14 +11,13 @@ import Testing
             // For a session: what it has just begun to watch, also as a member, or missed while it was slow; changes; and the
             // answer to a `get`. For a server or an operator: a read, and an explanation.
             (
-                #"\.shown\(to: "#,
-                [
-                    "Outbound.send", "Watch.shown", "Watches.sendChange", "Watches.got", "Shard.presences",
-                    "Shard.explanation",
-                ]
+                #"\.shown\(in: "#,
+                ["Watch.shown", "Watches.sendChange", "Watches.got", "Shard.presences", "Shard.explanation"]
             ),
+            (#"\bView\(of: "#, ["Watch.view", "Watches.got", "Shard.presences", "Shard.explanation"]),
             // `gotPresence` sends what `got` returns.
-            (#"\(\.presence\((\[|presences)"#, ["Outbound.send", "Watches.sendChange", "Watches.gotPresence"]),
+            (#"\.shown\((\[|presences)"#, ["Outbound.send", "Watches.sendChange", "Watches.gotPresence"]),
+            (#"[( ]\.presence\((\[|presences)"#, ["Visibility.shown"]),
             // What a record says is for the first shown to nobody, and for the others not what a viewer sees: the stored state
             // of backends that take events, and whether to push.
             (#"\.presence\(past: "#, ["VisiblePresence.init", "NodeAccess.storedPresence", "Reach.init"]),

@@ -142,6 +142,7 @@ import Testing
     @Test("a reader that keeps up gets a large snapshot without a pause")
     func wholeSnapshot() {
         let (stage, _, _) = watching(people(250))
+        stage.become(.online, people(250))
         let dave = stage.enter("dave")
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -161,6 +162,7 @@ import Testing
             shard.presenceChanged(change("alice", .online, version: 2_000_000), at: now)
             shard.received(ClientRequest(.watch(["alice"]), id: nil), on: dave, at: now)
         }
+        stage.settle()
         #expect(stage.heard(by: dave).statuses == ["alice online"])
         #expect(stage.heard(by: carol).statuses == ["alice online"])
         #expect(stage.spared.isEmpty)

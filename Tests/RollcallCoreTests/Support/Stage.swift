@@ -69,7 +69,7 @@ final class Stage {
         store.onAsked = { [unowned self] in count($0) }
         store.onSubscribe = { [unowned self] topic in
             redisCost.subscriptions += 1
-            #expect(!confirmed.contains(topic) && !unconfirmed.contains(topic), "subscribed twice: \(topic)")
+            #expect(!unconfirmed.contains(topic), "subscribed twice: \(topic)")
             unconfirmed.append(topic)
         }
         store.onUnsubscribe = { [unowned self] topic in
@@ -126,10 +126,11 @@ final class Stage {
     /// A device says hello and is welcome; Redis has not answered yet.
     func enter(
         _ user: UserID, _ device: DeviceID = "phone", state: DeviceState = .active, issued: Timestamp? = nil,
-        right: JoinRight? = nil, id: MessageID? = nil, on connection: Session? = nil
+        right: JoinRight? = nil, watch: WatchRight? = nil, id: MessageID? = nil,
+        on connection: Session? = nil
     ) -> Session {
         let key = connection ?? connect()
-        proof = .success(Proof(user: user, device: device, issued: issued, grant: Grant(join: right)))
+        proof = .success(Proof(user: user, device: device, issued: issued, grant: Grant(join: right, watch: watch)))
         say(.hello(.init(token: user.bytes, device: device, state: state)), id: id, on: key)
         return key
     }
@@ -229,7 +230,7 @@ final class Stage {
     /// The connection that hears changes is lost, with what was on its way.
     func subscriberGoes() {
         shard.subscriptionsLost()
-        unconfirmed += confirmed
+        unconfirmed += confirmed.subtracting(unconfirmed)
         confirmed = []
         redis.published = []
     }
@@ -445,6 +446,12 @@ extension [ServerMessage] {
             guard case .presence(let users, _) = message else { return [] }
             return users.map { "\($0.user) \($0.status.rawValue)" }
         }
+    }
+
+    var presences: [Presence] { flatMap { if case .presence(let users, _) = $0 { users } else { [Presence]() } } }
+
+    var welcome: ServerMessage.Welcome? {
+        lazy.compactMap { if case .welcome(let welcome) = $0 { welcome } else { nil } }.first
     }
 
     var acks: [MessageID] { compactMap { if case .ack(let id) = $0 { id } else { nil } } }

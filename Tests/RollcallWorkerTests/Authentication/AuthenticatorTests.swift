@@ -383,24 +383,26 @@ struct AuthenticatorTests {
     }
 
     @Test(
-        "the claim join is \"*\" or at most 50 names and patterns",
+        "the claims join and watch are each \"*\" or at most 50 names and patterns",
         arguments: [
             (#""*""#, JoinRight.all), ("[]", JoinRight.only([])), ("null", nil), (#"["*"]"#, JoinRight.only(["*"])),
             (#"["c42","team7:*"]"#, JoinRight.only(["c42", "team7:*"])),
         ])
     func join(text: String, right: JoinRight?) throws {
-        let token = try Tokens.hs256(#"{"sub":"alice","exp":1700000001,"join":\#(text)}"#)
-        #expect(try authenticator.authenticate(token: token, device: iphone, now: now).grant.join == right)
+        let token = try Tokens.hs256(#"{"sub":"alice","exp":1700000001,"join":\#(text),"watch":\#(text)}"#)
+        let grant = try authenticator.authenticate(token: token, device: iphone, now: now).grant
+        #expect(grant.join == right && "\(grant.watch, default: "")" == "\(right, default: "")")
     }
 
     @Test(
-        "a claim join of another form refuses the token, with a rule of its own",
+        "a claim join or watch of another form refuses the token, with a rule of its own",
         arguments: [
             #""c42""#, #"["a b"]"#, #"[""]"#, "[1]", "{}", "true",
             "[" + Array(repeating: #""c""#, count: 51).joined(separator: ",") + "]",
         ])
     func wrongJoin(text: String) throws {
         #expect(try refusal(Tokens.hs256(#"{"sub":"alice","exp":1700000001,"join":\#(text)}"#)) == .wrongJoin)
+        #expect(try refusal(Tokens.hs256(#"{"sub":"alice","exp":1700000001,"watch":\#(text)}"#)) == .wrongWatch)
     }
 
     @Test("minted tokens are accepted by workers with the same configuration")
@@ -414,9 +416,10 @@ struct AuthenticatorTests {
         let authenticator = try Authenticator(auth)
         let alice = try UserID("alice")
         let token = try minter.token(
-            for: alice, device: iphone, name: "Ada", join: .only(["c"]), lifetime: .seconds(60), now: now)
+            for: alice, device: iphone, name: "Ada", join: .only(["c"]), watch: .only(["b*"]), lifetime: .seconds(60),
+            now: now)
         let identity = try authenticator.authenticate(token: token, device: nil, now: now)
-        let grant = Grant(join: .only(["c"]), profile: Profile(name: "Ada"))
+        let grant = Grant(join: .only(["c"]), watch: .only(["b*"]), profile: Profile(name: "Ada"))
         #expect(identity == Identity(user: alice, device: iphone, expires: now + 60, issued: now, grant: grant))
         let brief = try minter.token(for: alice, lifetime: .milliseconds(1), now: now)
         #expect(try refusal(brief, by: authenticator) == nil)

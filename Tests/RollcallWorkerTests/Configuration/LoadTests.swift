@@ -76,6 +76,7 @@ struct LoadTests {
                 typing.throttle: 0
                 log.level: debug
                 conversations.default: closed
+                access.watch: shared
                 redis.prefix: "app:"
                 edge.public_url:
                 """
@@ -89,6 +90,7 @@ struct LoadTests {
                 typing: {throttle: 0}
                 log: {level: debug}
                 conversations: {default: closed}
+                access: {watch: shared}
                 redis: {prefix: "app:"}
                 """)
         let configuration = try WorkerConfiguration.load(file: file, environment: [:])
@@ -97,6 +99,7 @@ struct LoadTests {
         #expect(configuration.typing.throttle == .zero)
         #expect(configuration.log.level == .debug)
         #expect(configuration.conversations.default == .closed)
+        #expect(configuration.access.watch == .shared)
         #expect(configuration.redis.prefix == "app:")
         #expect(configuration.edge.publicURL == nil)
     }
@@ -170,7 +173,8 @@ struct LoadTests {
             ("edge.public_url", "http://a", .outOfRange),
             ("edge.public_url", "wss://", .outOfRange), ("edge.origins", "https://a.example/", .malformed),
             ("edge.origins", "**", .malformed), ("auth.mode", "JWT", .malformed), ("log.format", "xml", .malformed),
-            ("conversations.default", "shut", .malformed), ("typing.expiry", "9s", .outOfRange),
+            ("conversations.default", "shut", .malformed), ("access.watch", "all", .malformed),
+            ("access.shared_members", "0", .outOfRange), ("typing.expiry", "9s", .outOfRange),
             ("limits.sessions", "2000000", .outOfRange), ("limits.message_rate", "0", .outOfRange),
         ])
     func wrongValues(key: String, text: String, code: ConfigurationProblem.Code) async {

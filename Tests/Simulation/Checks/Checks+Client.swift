@@ -95,6 +95,11 @@ extension Checks {
         _ watched: Screen.Watched, _ user: UserID, on device: ClientDevice, _ expectation: Expectation
     ) {
         guard let shown = watched.shown else { return checkIsKnown(user, since: watched.since, on: device) }
+        if world.settings.sharesOnly {
+            guard let seen = device.lastEdge?.view.watched[user], seen.maySee,
+                seen.decided < world.calm(at: device.places) - Self.lag
+            else { return }
+        }
         let allowed = expectation.statuses(of: user)
         guard !allowed.contains(shown.status) else { return }
         guard !isOfBefore(shown, on: device), !isExcused(shown, expectation, on: device) else { return }

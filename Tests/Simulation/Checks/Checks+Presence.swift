@@ -18,9 +18,32 @@ extension Checks {
                 .joined(separator: ", "))
     }
 
+    /// Checks that nobody is shown whom the observer may not see.
+    ///
+    /// - Returns: whether what is shown must be true, since the user may be seen.
+    func checkMaySee(_ presence: Presence, for edge: EdgeSession) -> Bool {
+        let user = presence.user
+        guard user != edge.user, !edge.right.covers(user), !edge.view.shares(user) else { return true }
+        // Of a conversation that is being joined, or to somebody who is behind, members are shown before their list.
+        let mayShare = edge.view.joined.contains {
+            $1.withPresence && world.truth.mayShare(user, in: $0, for: edge)
+        }
+        if !presence.isNeverSeen, !mayShare {
+            fail("nobody else may see", "\(edge.name) sees \(user) \(presence.status), with whom it shares nothing")
+        }
+        return false
+    }
+
     func checkWatched(_ user: UserID, for edge: EdgeSession) {
         guard let watched = edge.view.watched[user] else { return }
-        if let shown = watched.shown { return checkPresence(shown, for: edge) }
+        if let shown = watched.shown {
+            // What is shown follows soon when somebody may be seen, or no longer.
+            if watched.maySee, watched.decided == watched.since { return checkPresence(shown, for: edge) }
+            guard watched.decided < world.calm(at: edge.places) - Self.lag else { return }
+            guard !watched.maySee else { return checkPresence(shown, for: edge) }
+            guard !shown.isNeverSeen else { return }
+            return fail("nobody else may see", "\(edge.name) still sees \(user) \(shown.status)")
+        }
         guard watched.since < world.calm(at: edge.places) - Self.lag else { return }
         fail("no missed change", "\(edge.name) watches \(user) since \(watched.since.text) and was shown nothing")
     }

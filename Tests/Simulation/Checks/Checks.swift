@@ -78,7 +78,7 @@ final class Checks {
         if let id = edge.view.strayAnswer { fail("one answer", "\(edge.name) is answered \(id) once too often") }
         switch message {
         case .presence(let presences, _):
-            for presence in presences {
+            for presence in presences where checkMaySee(presence, for: edge) {
                 checkVersion(presence, before, edge)
                 checkLastSeen(presence, before, edge)
                 checkBackground(presence, edge)

@@ -9,6 +9,11 @@ struct Token: Hashable {
     let issued: Instant
     let expires: Instant
 
+    /// Whom it lets its session ask about: in each second of three somebody else.
+    func right(_ users: [UserID]) -> WatchRight? {
+        [nil, .all, .only(users.prefix(1).map(\.bytes))][Int(issued.nanoseconds / 1_000_000_000 % 3)]
+    }
+
     /// What it says of its user: in each of the first ten seconds something else.
     var profile: Profile {
         Profile(name: ByteString("\(user) \(min(issued.nanoseconds / 1_000_000_000, 10))"))

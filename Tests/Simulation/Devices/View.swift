@@ -12,6 +12,9 @@ struct View {
         var shown: Presence?
         var firstShown: Instant?
         var lastShown: Instant?
+        /// Whether the user may be shown, and since when that is so.
+        var maySee = true
+        var decided: Instant
     }
 
     /// A joined conversation.
@@ -24,6 +27,9 @@ struct View {
         var unnamed = 0
         /// Who is here; `nil` before the first update.
         var here: ServerMessage.Here?
+        /// Whom it shares with this connection: its members, as they were last sent.
+        var shared: Set<UserID> = []
+        var withPresence = false
     }
 
     /// A request without an answer so far.
@@ -53,16 +59,18 @@ struct View {
         switch request.message {
         case .watch(let users):
             for user in users where watched[user] == nil {
-                watched[user] = Watched(since: now)
+                watched[user] = Watched(since: now, decided: now)
                 asked.watched.append(user)
             }
         case .unwatch(let users):
             for user in users { watched[user] = nil }
-        case .join(let conversation, _, _):
+        case .join(let conversation, let presence, _):
+            if !presence { joined[conversation]?.shared = [] }
             if joined[conversation] == nil {
                 joined[conversation] = Joined(since: now)
                 asked.joined = conversation
             }
+            joined[conversation]?.withPresence = presence
         case .leave(let conversation):
             joined[conversation] = nil
         case .hello, .token, .state, .get, .enter, .exit, .typing, .ping, .goodbye: break
@@ -70,7 +78,8 @@ struct View {
         if let id = request.id, self.asked[id] != nil { self.asked[id] = asked }
     }
 
-    mutating func told(_ message: ServerMessage, at now: Instant) {
+    /// - Parameter most: the longest member list that shares its members.
+    mutating func told(_ message: ServerMessage, sharing most: Int, at now: Instant) {
         switch message {
         case .presence(let presences, nil):
             for presence in presences { shown(presence, at: now) }
@@ -84,9 +93,24 @@ struct View {
         case .error(let error):
             if let asked = error.id.flatMap({ answered($0) }) { refused(asked, error.code) }
         case .here(let here): joined[here.conversation]?.here = here
-        case .welcome, .members, .pong, .goodbye: break
+        case .members(let members):
+            joined[members.conversation]?.shared = members.count <= most ? Set(members.users.map(\.user)) : []
+        case .welcome, .pong, .goodbye: break
         }
     }
+
+    /// Decides whom the connection of this user may be shown: itself, whom its token names, and with whom it shares a conversation.
+    mutating func judge(for user: UserID, _ right: WatchRight, at now: Instant) {
+        for (other, was) in watched {
+            let maySee = other == user || right.covers(other) || joined.values.contains { $0.shared.contains(other) }
+            guard maySee != was.maySee else { continue }
+            watched[other]?.maySee = maySee
+            watched[other]?.decided = now
+        }
+    }
+
+    /// Whether a user may be shown who is not watched.
+    func shares(_ user: UserID) -> Bool { joined.values.contains { $0.shared.contains(user) } }
 
     private mutating func answered(_ id: MessageID) -> Asked? {
         let asked = asked.removeValue(forKey: id)

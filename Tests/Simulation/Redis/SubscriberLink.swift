@@ -16,9 +16,10 @@ final class SubscriberLink: RedisLinkUser {
     private struct Entry {
         var isWanted = false
         var isSent = false
+        var isAskedAgain = false
         var unanswered = 0
 
-        var isConfirmed: Bool { isWanted && isSent && unanswered == 0 }
+        var isConfirmed: Bool { isWanted && isSent && unanswered == 0 && !isAskedAgain }
     }
 
     private let link: RedisLink
@@ -38,12 +39,16 @@ final class SubscriberLink: RedisLinkUser {
     func start() { link.start() }
     func close() { link.close() }
 
-    func subscribe(_ topic: Topic) { want(topic, true) }
+    func subscribe(_ topic: Topic) {
+        if entries[topic]?.isConfirmed == true { entries[topic]?.isAskedAgain = true }
+        want(topic, true)
+    }
     func unsubscribe(_ topic: Topic) { if entries[topic] != nil { want(topic, false) } }
     func isConfirmed(_ topic: Topic) -> Bool { entries[topic]?.isConfirmed ?? false }
 
     private func want(_ topic: Topic, _ isWanted: Bool) {
         entries[topic, default: Entry()].isWanted = isWanted
+        if !isWanted { entries[topic]?.isAskedAgain = false }
         changed.append(topic)
         flushSoon()
     }
@@ -64,7 +69,8 @@ final class SubscriberLink: RedisLinkUser {
         let topics = changed.sorted { $0.text.precedesByBytes($1.text) }
         changed = []
         for topic in topics {
-            guard let entry = entries[topic], entry.isWanted != entry.isSent else { continue }
+            guard let entry = entries[topic], entry.isWanted != entry.isSent || entry.isAskedAgain else { continue }
+            entries[topic]?.isAskedAgain = false
             entries[topic]?.isSent = entry.isWanted
             entries[topic]?.unanswered += 1
             send { session, answered in

@@ -313,6 +313,11 @@ final class Truth {
         isMember(user, of: conversation, asKnownAt: edge.places)
     }
 
+    /// Returns whether a conversation has members, and a user may be one of them, as the worker of `edge` should know.
+    func mayShare(_ user: UserID, in conversation: ConversationID, for edge: EdgeSession) -> Bool {
+        members[conversation] != nil && isMember(user, of: conversation, for: edge) != false
+    }
+
     /// Returns whether a user is a member, as observers should know whose updates arrive by way of these places; `nil`
     /// while the update may be in flight.
     func isMember(_ user: UserID, of conversation: ConversationID, asKnownAt places: [Weather.Place]) -> Bool? {

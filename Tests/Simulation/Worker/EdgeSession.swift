@@ -21,6 +21,9 @@ final class EdgeSession: ConnectionEnd, Peer {
     /// The token that its device showed last and that was taken.
     var token: Token?
     private var firstProfile: Profile?
+    private var firstRight: WatchRight??
+    /// Whom it may ask about by name.
+    private(set) var right = WatchRight.none
     /// Whether it showed one that had expired.
     var showedExpiredToken = false
     /// What its device has said and its shard has not taken, in order, and when it came.
@@ -138,6 +141,7 @@ final class EdgeSession: ConnectionEnd, Peer {
         if isHeld { world.trace.note(name, "is taken at its word: \(request.message.text)") }
         if came < world.agenda.now { hasWaited = world.agenda.now }
         view.taken(request, at: world.agenda.now)
+        view.judge(for: user, right, at: world.agenda.now)
         if !isRefused(request.message) { world.truth.received(request.message, came: came, on: self) }
     }
 
@@ -147,6 +151,7 @@ final class EdgeSession: ConnectionEnd, Peer {
             guard let user = try? UserID(token.string) else {
                 throw ProofRefusal(.badToken(because: "no user"), endsWelcomed: true)
             }
+            right = world.settings.shard.watch
             return Proof(user: user, device: device)
         }
         guard let shown = world.token(token.string), shown.expires > shard.process.now else {
@@ -157,11 +162,18 @@ final class EdgeSession: ConnectionEnd, Peer {
         let planted = world.settings.planted
         let profile = planted == .keepsFirstName ? firstProfile ?? shown.profile : shown.profile
         firstProfile = profile
+        let claim = world.settings.sharesOnly ? shown.right(world.settings.users) : nil
+        if self.token == shown, right != claim ?? world.settings.shard.watch {
+            right = claim ?? world.settings.shard.watch
+            view.judge(for: user, right, at: world.agenda.now)
+        }
+        let told = firstRight.flatMap { planted == .keepsFirstRight ? $0 : nil } ?? claim
+        firstRight = firstRight ?? claim
         return Proof(
             user: shown.user, device: device,
             lifetime: planted == .tokenNeverExpires ? nil : shown.expires - shard.process.now,
             issued: planted == .revocationSpares ? nil : world.redis.hostTime(at: shown.issued),
-            grant: Grant(profile: profile))
+            grant: Grant(watch: told, profile: profile))
     }
 
     /// Whether it is a hello with a token that has expired, which is nobody's word.
@@ -229,7 +241,8 @@ final class EdgeSession: ConnectionEnd, Peer {
         }
         world.trace.note(name, "is told \(message.text)")
         let before = view
-        view.told(message, at: world.agenda.now)
+        view.told(message, sharing: world.settings.shard.sharedMembers, at: world.agenda.now)
+        view.judge(for: user, right, at: world.agenda.now)
         world.checks.told(message, to: self, before: before)
         let receive = receive
         connection.sendToClient { receive(message) }
