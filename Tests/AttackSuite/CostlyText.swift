@@ -88,6 +88,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("name", #"{"sub":"a","iat":1,"exp":9e9,"name":"X"}"#),
             ("join", #"{"sub":"a","iat":1,"exp":9e9,"join":"X"}"#),
             ("join", #"{"sub":"a","iat":1,"exp":9e9,"join":["X*","X"]}"#),
+            ("watch", #"{"sub":"a","iat":1,"exp":9e9,"watch":["X*","X"]}"#),
             ("an unknown name", #"{"sub":"a","exp":9e9,"X":1}"#),
         ]
         let header = [

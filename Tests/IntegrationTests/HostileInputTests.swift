@@ -77,10 +77,10 @@ struct HostileInputTests {
         let documented: [(CostlyPlace.Kind, Set<String>)] = [
             (.field, try names(#"^          (\w+): [{]"#, in: fromClients)),
             (.channel, try names(#"^          (\w+):"#, in: redis.components(separatedBy: "\n  schemas:")[0])),
-            (.key, try names(#"^\| `([^`]+)` \|"#, in: protocolKeys)),
+            (.key, try names(#"^\| ?`([^`]+)` ?\|"#, in: protocolKeys)),
             (
                 .claim,
-                try names(#"^\| `(\w+)`"#, in: text("docs/identity.md").components(separatedBy: "Other claims")[0])
+                try names(#"^\| ?`(\w+)`"#, in: text("docs/identity.md").components(separatedBy: "Other claims")[0])
             ),
             (.admin, try names(#"\bname: (\w+)(?:,|$)"#, in: admin)),
             (

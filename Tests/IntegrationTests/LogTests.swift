@@ -58,11 +58,11 @@ struct LogTests {
         #expect(calls.count > 10)
         for (level, message) in calls {
             #expect(message.hasPrefix("\"") && !message.contains("\\("), "\(message)")
-            let row = "| `\(message.dropFirst().dropLast())` | \(level) |"
+            let row = "|`\(message.dropFirst().dropLast())`|\(level)|"
             #expect(page.contains(row), "\(level) \(message)")
         }
         let code = try sources().joined()
-        for row in page.matches(of: #/\n\| `([^`\n]+)` \| (?:debug|info|notice|warning|error|critical) \|/#) {
+        for row in page.matches(of: #/\n\|`([^`\n]+)`\|(?:debug|info|notice|warning|error|critical)\|/#) {
             #expect(code.contains("\"\(row.output.1)\""), "nothing logs \(row.output.1)")
         }
     }

@@ -204,11 +204,12 @@ final class Watch: Numbered {
         return nextReadIsAuthoritative
     }
 
-    /// Ends a read that was answered or failed. It may belong to an earlier watch of the same user.
+    /// Ends a read that was answered or failed.
     ///
     /// - Returns: whether a read that waited for this one may start.
     private func readEnded() -> Bool {
-        readsUnderWay = max(0, readsUnderWay - 1)
+        assert(readsUnderWay > 0, "a read that ends has begun")
+        readsUnderWay -= 1
         guard readsUnderWay == 0 else { return false }
         changedMeanwhile = false
         defer { awaitsReads = false }

@@ -76,9 +76,10 @@ final class Watches {
     }
 
     /// Handles the records of watched users that were read.
-    func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) {
+    private func presenceRead(_ snapshot: PresenceSnapshot, for asked: [Watch], isAuthoritative: Bool) {
         sweepDead(in: snapshot)
-        presenceReadFailed(snapshot.unread, isAuthoritative: isAuthoritative)
+        let watches = Dictionary(uniqueKeysWithValues: asked.lazy.filter { !$0.isOver }.map { ($0.user, $0) })
+        presenceReadFailed(snapshot.unread.compactMap { watches[$0] }, isAuthoritative: isAuthoritative)
         for record in snapshot.records {
             guard let watch = watches[record.user] else { continue }
             let (isNews, next) = watch.read(
@@ -90,9 +91,8 @@ final class Watches {
     }
 
     /// Handles a failed read of watched users. They are read again with the next heartbeat, or when Redis is back.
-    private func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
-        for user in users {
-            guard let watch = watches[user] else { continue }
+    private func presenceReadFailed(_ asked: [Watch], isAuthoritative: Bool) {
+        for watch in asked where !watch.isOver {
             readNext(watch, watch.readFailed(isAuthoritative: isAuthoritative))
         }
     }
@@ -109,26 +109,27 @@ final class Watches {
     /// asks again.
     func requestReads(at now: Instant) {
         guard loop.redis.answersReads, !due.isEmpty else { return }
-        var ordinary: [UserID] = []
-        var authoritative: [UserID] = []
+        var ordinary: [Watch] = []
+        var authoritative: [Watch] = []
         let watches = due.sorted { $0.number < $1.number }
         due = []
         for watch in watches {
             guard let isAuthoritative = watch.readBegan() else { continue }
-            if isAuthoritative { authoritative.append(watch.user) } else { ordinary.append(watch.user) }
+            if isAuthoritative { authoritative.append(watch) } else { ordinary.append(watch) }
         }
         let known = loop.redis.known(at: now)
         requestReads(of: ordinary, isAuthoritative: false, known: known)
         requestReads(of: authoritative, isAuthoritative: true, known: known)
     }
 
-    private func requestReads(of users: [UserID], isAuthoritative: Bool, known: KnownWorkers) {
-        for start in stride(from: 0, to: users.count, by: loop.settings.bounds.readBatch) {
-            let batch = Array(users[start..<min(start + loop.settings.bounds.readBatch, users.count)])
-            loop.store.presence(of: batch, known: known) { [self] reply in
+    private func requestReads(of watches: [Watch], isAuthoritative: Bool, known: KnownWorkers) {
+        for start in stride(from: 0, to: watches.count, by: loop.settings.bounds.readBatch) {
+            let batch = Array(watches[start..<min(start + loop.settings.bounds.readBatch, watches.count)])
+            loop.store.presence(of: batch.map(\.user), known: known) { [self] reply in
                 loop.after { _ in
                     switch reply {
-                    case .success(let snapshot): presenceRead(snapshot, isAuthoritative: isAuthoritative)
+                    case .success(let snapshot):
+                        presenceRead(snapshot, for: batch, isAuthoritative: isAuthoritative)
                     case .failure: presenceReadFailed(batch, isAuthoritative: isAuthoritative)
                     }
                 }

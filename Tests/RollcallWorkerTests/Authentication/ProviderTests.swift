@@ -146,6 +146,6 @@ struct ProviderTests {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         let page = try String(contentsOf: root.appending(path: "docs/identity.md"), encoding: .utf8)
         let audience = provider.audience.map { "`\($0)`" } ?? "–"
-        #expect(page.contains("| \(provider.name) | `\(provider.issuer)` | \(audience) |"))
+        #expect(page.contains("|\(provider.name)|`\(provider.issuer)`|\(audience)|"))
     }
 }

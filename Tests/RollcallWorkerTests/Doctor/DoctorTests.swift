@@ -207,7 +207,7 @@ struct DoctorTests {
     func page() throws {
         let page = URL(filePath: #filePath).appending(path: "../../../../docs/doctor.md").standardized
         let list = try String(contentsOf: page, encoding: .utf8).split(separator: "## Checks").last ?? ""
-        let listed = list.matches(of: #/\n\| `(\w+)` \|/#).map { String($0.output.1) }
+        let listed = list.matches(of: #/\n\| ?`(\w+)` ?\|/#).map { String($0.output.1) }
         #expect(listed == Check.allCases.map(\.rawValue))
     }
 

@@ -46,8 +46,9 @@ extension Work {
         case .watch(let named): Work(channels: named.count, frames: 2)
         case .unwatch(let named): Work(channels: named.count, frames: 1 + named.count)
         case .get(let named): Work(commands: named.count, frames: 1)
-        case .join: Work(commands: 1, channels: 2 + users, frames: 2)
-        case .leave: Work(commands: 2, channels: 3 + users, frames: 3)
+        // What waited for the join is asked.
+        case .join: Work(commands: 1 + 2 * users, channels: 2 + users, frames: 2)
+        case .leave: Work(commands: 2 + 2 * users, channels: 3 + users, frames: 3)
         case .enter, .exit: Work(commands: 1, frames: 1)
         case .typing: Work(commands: 1, frames: 2)
         case .ping: Work(frames: 1)
