@@ -127,16 +127,21 @@ public final class PresenceModel {
     ///
     /// - Parameters:
     ///   - user: the user.
+    ///   - conversation: one of both users, which may be what lets this session see the other.
     ///   - client: the client that observes.
     ///   - words: the text's options; by default those of `LastSeenText` in the client's language.
-    public init(of user: UserID, from client: RollcallClient, text words: LastSeenText? = nil) {
+    public init(
+        of user: UserID, in conversation: ConversationID? = nil, from client: RollcallClient,
+        text words: LastSeenText? = nil
+    ) {
         self.user = user
         self.client = client
         self.words = words ?? LastSeenText(language: client.language)
         freshness = .of(client)
         known = client.known(user)
         tell()
-        changes = Updates(client: client) { $0.observeShownPresence(of: user, $1) }.observe(for: self) { $0.became($1) }
+        changes = Updates(client: client) { $0.observeShownPresence(of: user, in: conversation, $1) }
+            .observe(for: self) { $0.became($1) }
     }
 
     /// `nil` while unknown.
@@ -181,7 +186,7 @@ extension RollcallClient {
 /// ``PresenceModel`` for each row.
 ///
 ///     List(friends) { friend in
-///         Row(friend, people[friend.id])                  // .dot, .text
+///         Row(friend, people[friend.id, in: friend.chat]) // .dot, .text
 ///             .onAppear { people.appeared(friend.id) }
 ///             .onDisappear { people.disappeared(friend.id) }
 ///     }
@@ -209,9 +214,11 @@ public final class PeopleModel {
     }
 
     /// A user's presence, which is watched from now on. Until ``appeared(_:)``, it counts as one that has left the screen.
-    public subscript(_ user: UserID) -> PresenceModel {
+    ///
+    /// - Parameter conversation: one of both users, as for ``PresenceModel``: that of the first call counts.
+    public subscript(_ user: UserID, in conversation: ConversationID? = nil) -> PresenceModel {
         if let known = rows[user] { return known }
-        let new = PresenceModel(of: user, from: client, text: words)
+        let new = PresenceModel(of: user, in: conversation, from: client, text: words)
         rows[user] = new
         hide(user)
         return new

@@ -208,18 +208,27 @@ extension RollcallClient {
 
     /// A user's presence: the current state, then every change. Emits nothing while the presence is unknown. While the
     /// client is disconnected, the last known presence stays; see ``isStale``.
-    public func presence(of user: UserID) -> Updates<Presence> {
-        Updates(client: self) { $0.observePresence(of: user, $1) }
+    ///
+    /// - Parameter conversation: One of both users. Where sessions see only those with whom they share a conversation
+    ///   (`access.watch: shared`), it is joined with presence while the stream is iterated, and the user looks as if never seen
+    ///   without one. It filters nothing.
+    public func presence(of user: UserID, in conversation: ConversationID? = nil) -> Updates<Presence> {
+        Updates(client: self) { $0.observePresence(of: user, in: conversation, $1) }
     }
 
     /// The presence of several users as one value. Users whose presence is not known are absent from it; see ``isStale``.
-    public func presence(of users: some Sequence<UserID>) -> Updates<[UserID: Presence]> {
+    ///
+    /// - Parameter conversation: One of all of them, as for one user.
+    public func presence(
+        of users: some Sequence<UserID>, in conversation: ConversationID? = nil
+    ) -> Updates<[UserID: Presence]> {
         let users = Array(Set(users))
-        return Updates(client: self) { $0.observePresence(of: users, $1) }
+        return Updates(client: self) { $0.observePresence(of: users, in: conversation, $1) }
     }
 
     /// Who is typing in each conversation of a list, and the presence of these people: the current state of all rows, then
-    /// every change, at most once per event. Each conversation stays joined while the stream is iterated.
+    /// every change, at most once per event. Each conversation stays joined while the stream is iterated, and shares its row's
+    /// people with this session.
     ///
     /// When rows scroll in and out, iterate a new stream with the new rows before you end the old one: what both have is
     /// neither given up nor asked for again.
@@ -263,19 +272,23 @@ extension RollcallClient {
 
     /// Returns a user's current presence; `nil` if there was no answer within `limit`, for example because the client
     /// is disconnected. Returns early if the task is cancelled or the client is closed.
-    public nonisolated(nonsending) func currentPresence(of user: UserID, within limit: Duration = .seconds(5)) async
-        -> Presence?
-    {
-        await currentPresence(of: CollectionOfOne(user), within: limit)[user]
+    ///
+    /// - Parameter conversation: One of both users, as for a stream. It stays joined until the answer.
+    public nonisolated(nonsending) func currentPresence(
+        of user: UserID, in conversation: ConversationID? = nil, within limit: Duration = .seconds(5)
+    ) async -> Presence? {
+        await currentPresence(of: CollectionOfOne(user), in: conversation, within: limit)[user]
     }
 
     /// Returns the current presence of several users. Users without an answer within `limit` are absent.
     /// Returns what is known so far if the task is cancelled or the client is closed.
+    ///
+    /// - Parameter conversation: One of all of them, as for one user.
     public nonisolated(nonsending) func currentPresence(
-        of users: some Sequence<UserID>, within limit: Duration = .seconds(5)
+        of users: some Sequence<UserID>, in conversation: ConversationID? = nil, within limit: Duration = .seconds(5)
     ) async -> [UserID: Presence] {
         if Task.isCancelled { return [:] }
-        let read = Read(of: users)
+        let read = Read(of: users, in: conversation)
         let engine = self.engine
         return await withTaskCancellationHandler {
             await engine.answer { answer in

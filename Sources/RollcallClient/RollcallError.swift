@@ -38,6 +38,9 @@ public struct RollcallError: Error, Sendable {
         /// The client observes more users or conversations than the worker allows. It does not show those beyond the
         /// limit.
         case limit
+        /// The app observes somebody whom it may not see, and who so looks as if never seen: name a conversation of both (`in:`),
+        /// or let the token's claim `watch` or `access.watch` name them. A problem only, reported once.
+        case notShared = "not_shared"
         /// The worker rejected one message.
         case badRequest = "bad_request"
         /// The token callback threw an error, or returned an empty token.
@@ -74,7 +77,7 @@ public struct RollcallError: Error, Sendable {
         case .tokenUnavailable, .unreachable, .connectionLost, .asked: true
         case .invalidURL, .noWebSocket, .badToken, .tokenExpired, .protocolError, .tooManyMessages, .replaced,
             .tooManySessions,
-            .sentAway, .anotherUser, .refused, .notAMember, .limit, .badRequest:
+            .sentAway, .anotherUser, .refused, .notAMember, .notShared, .limit, .badRequest:
             false
         }
     }

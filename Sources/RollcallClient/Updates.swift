@@ -214,9 +214,9 @@ extension Engine {
         begin(mailbox) { problems.add { mailbox.put($0.error) } }
     }
 
-    func observePresence(of user: UserID, _ mailbox: Mailbox<Presence>) {
+    func observePresence(of user: UserID, in conversation: ConversationID?, _ mailbox: Mailbox<Presence>) {
         begin(mailbox) {
-            people.observe([user]) {
+            people.observe([user], in: conversation.map { [$0] } ?? []) {
                 mailbox.put($0)
             } forgotten: { [unowned self] user in
                 guard people.showsNobody else { return }
@@ -226,9 +226,9 @@ extension Engine {
     }
 
     /// `nil` once the presence is no longer known.
-    func observeShownPresence(of user: UserID, _ mailbox: Mailbox<Presence?>) {
+    func observeShownPresence(of user: UserID, in conversation: ConversationID?, _ mailbox: Mailbox<Presence?>) {
         begin(mailbox) {
-            people.observe([user]) {
+            people.observe([user], in: conversation.map { [$0] } ?? []) {
                 mailbox.put($0)
             } forgotten: { _ in
                 mailbox.put(nil)
@@ -236,8 +236,10 @@ extension Engine {
         }
     }
 
-    func observePresence(of users: [UserID], _ mailbox: Mailbox<[UserID: Presence]>) {
-        begin(mailbox) { people.observeTogether(users) { mailbox.put($0) } }
+    func observePresence(
+        of users: [UserID], in conversation: ConversationID?, _ mailbox: Mailbox<[UserID: Presence]>
+    ) {
+        begin(mailbox) { people.observeTogether(users, in: conversation) { mailbox.put($0) } }
     }
 
     func observeConversations(

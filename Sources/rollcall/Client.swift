@@ -199,7 +199,7 @@ struct ConnectionText: Hashable, Sendable {
         case .replaced: "Another terminal has the same --device; give this one another name."
         case .protocolError: "Is it a Rollcall worker of this version that listens at \(url)?"
         case .tooManySessions: "The worker's limits.sessions_per_user says how many a user may have."
-        case .tooManyMessages, .sentAway, .refused, .notAMember, .limit, .badRequest, .tokenUnavailable,
+        case .tooManyMessages, .sentAway, .refused, .notAMember, .notShared, .limit, .badRequest, .tokenUnavailable,
             .noWebSocket, .connectionLost, .asked:
             nil
         }

@@ -22,7 +22,10 @@ extension WorkerSide {
     func count(_ matches: (ClientMessage) -> Bool) -> Int { messages.count(where: matches) }
 
     /// Sends welcomes, acknowledgements and empty snapshots, like any worker.
-    func behave(_ request: ClientRequest, ping: Int64 = 10_000, limits: ServerMessage.Limits = .standard) {
+    func behave(
+        _ request: ClientRequest, ping: Int64 = 10_000, limits: ServerMessage.Limits = .standard,
+        watch: WatchRight = .all
+    ) {
         switch request.message {
         case .hello(let hello):
             send(
@@ -30,7 +33,7 @@ extension WorkerSide {
                     .init(
                         user: "alice", device: hello.device ?? "device", session: "s1", worker: "w1.abc",
                         time: time, ping: ping,
-                        typing: .init(expiry: 3000, throttle: 1000), limits: limits)))
+                        typing: .init(expiry: 3000, throttle: 1000), limits: limits, watch: watch)))
         case .join(let conversation, _, _):
             send(.typing(.init(conversation: conversation, users: [], count: 0)))
         case .watch(let users):

@@ -102,7 +102,8 @@ export class RollcallClient {
     return new HereEntry(validName(conversation), this.#engine, data, signal);
   }
 
-  presence(users, { signal = undefined } = {}) {
+  presence(users, { signal = undefined, in: conversation = undefined } = {}) {
+    const shared = conversation === undefined ? [] : [validName(conversation)];
     const engine = this.#engine;
     const { people } = engine;
     if (typeof users === "string") {
@@ -110,11 +111,11 @@ export class RollcallClient {
       return new Updates(
         (receive, finish) => engine.begin(finish, () => people.observe(user, receive, () => engine.showsNobody && receive({
           user: users, status: "offline", lastSeen: null, updatedAt: null, version: 0,
-        }))), () => people.latest(users), signal);
+        }), shared)), () => people.latest(users), signal);
     }
     const several = [...new Set(users)].map(validUser);
     return new Updates(
-      (receive, finish) => engine.begin(finish, () => people.observeMany(several, receive)),
+      (receive, finish) => engine.begin(finish, () => people.observeMany(several, receive, shared)),
       () => people.latestOf(several), signal);
   }
 
@@ -129,9 +130,10 @@ export class RollcallClient {
     }, finish), () => latest, signal);
   }
 
-  async currentPresence(users, { within = 5 * SECOND, signal = undefined } = {}) {
+  async currentPresence(users, { within = 5 * SECOND, signal = undefined, in: conversation = undefined } = {}) {
+    if (conversation !== undefined) validName(conversation);
     const several = typeof users === "string" ? [users] : [...new Set(users)];
-    const found = await this.#engine.people.read(several.map(validUser), within, signal);
+    const found = await this.#engine.people.read(several.map(validUser), within, signal, conversation);
     return typeof users === "string" ? found.get(users) : found;
   }
 

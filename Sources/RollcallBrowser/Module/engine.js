@@ -33,6 +33,8 @@ export class Engine {
   isClosed = false;
   /** Whether a presence that is dropped is shown as that of a user who was never seen. */
   showsNobody = false;
+  /** Whom the session may ask about, by names and patterns; null before the first welcome. */
+  right = null;
   /** As the last welcome said. */
   ownUser;
   #emit;
@@ -116,6 +118,7 @@ export class Engine {
 
   #settle() {
     this.rooms.settle();
+    this.people.checkRule();
     this.#flush();
     this.#askTime(steadyNow());
     let deadline = Math.min(this.connection.deadline, this.people.deadline, this.#attention.deadline ?? Infinity);
@@ -401,8 +404,13 @@ export class Engine {
     this.changed();
   }
 
-  welcomed({ user, time, limits, expiry, coalesce }) {
+  welcomed({ user, time, limits, expiry, coalesce, right }) {
     this.ownUser = user;
+    const former = this.right;
+    this.right = right;
+    if (String(former) !== String(right)) this.rooms.ruleChanged();
+    if (!former) this.people.ruleLearned();
+    this.people.ruleChanged();
     this.#expiry = expiry;
     for (const field of this.rooms.fields) field.expiryLearned(expiry);
     this.outbox.limitsReceived(limits, coalesce, steadyNow());

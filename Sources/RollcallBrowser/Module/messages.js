@@ -113,6 +113,8 @@ const PARSERS = {
     expiry: clamp(requireNumber(message.typing?.expiry ?? 3 * SECOND), 0, HOUR),
     limits: Object.fromEntries(
       Object.entries(DEFAULT_LIMITS).map(([limit, value]) => [limit, message.limits?.[limit] ?? value])),
+    // What a later version says in another way names nobody here.
+    right: message.watch === "*" ? ["*"] : Array.isArray(message.watch) ? message.watch.filter((each) => typeof each === "string") : [],
   }),
   presence: ({ id, users }) => ({ id, users: users.map(parsePresence) }),
   typing: ({ conversation, users, count }) => ({

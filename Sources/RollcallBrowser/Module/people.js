@@ -1,6 +1,6 @@
 // Other users: the presence of those who are observed, and of those who are asked for once.
 
-import { steadyNow } from "./messages.js";
+import { RollcallError, steadyNow } from "./messages.js";
 import { Batch, Observed, onAbort } from "./updates.js";
 
 /**
@@ -12,6 +12,9 @@ export class People {
   #presences = new Map();
   /** Reads that are not complete: `{ awaited, found, deadline, end }`. They survive the end of a connection. */
   #reads = new Set();
+  /** Whether somebody is observed, or can be seen, who could not before; and whether the app was told of one whom no rule covers. */
+  #isRuleDue = false;
+  #toldNotShared = false;
 
   constructor(engine) { this.#engine = engine; }
 
@@ -44,14 +47,47 @@ export class People {
    * Returns the function that ends the observation.
    *
    * @param {(user: string) => void} [forgotten] what was received of this user is no longer known
+   * @param {string[]} [conversations] those that may share these users with this session
    */
-  observe(users, receive, forgotten) {
+  observe(users, receive, forgotten, conversations = []) {
+    const shares = conversations.map((conversation) => this.#engine.rooms.share(conversation));
     const observers = users.map((user) => [user, { receive, needsWatch: true, forgotten: () => forgotten?.(user) }]);
     for (const [user, observer] of observers) {
       this.#add(user, observer);
-      this.#outbox.users.want(user);
+      // Whether they are to be shared, the first welcome says, and then they are asked for after what shares them.
+      if (conversations.length === 0 || this.#engine.right) this.#outbox.users.want(user);
     }
-    return () => { for (const [user, observer] of observers) this.#remove(user, observer); };
+    this.ruleChanged();
+    return () => {
+      for (const [user, observer] of observers) this.#remove(user, observer);
+      for (const end of shares) end();
+    };
+  }
+
+  /** The first welcome has told which rule holds. */
+  ruleLearned() {
+    for (const [user, { needsWatch }] of this.#presences) if (needsWatch) this.#outbox.users.want(user);
+    for (const read of this.#reads) if (read.unshare) this.#ask(read);
+  }
+
+  /** Whom this session may see may have changed, or whom the app wants to see. */
+  ruleChanged() {
+    this.#isRuleDue = true;
+    this.#engine.changed();
+  }
+
+  /** Tells the app, once, that it observes somebody whom no rule lets it see. */
+  checkRule() {
+    const { right, rooms, connection, ownUser } = this.#engine;
+    if (!this.#isRuleDue || this.#toldNotShared || !connection.isOpen || !right || right.includes("*")) return;
+    this.#isRuleDue = false;
+    for (const [user, { needsWatch }] of this.#presences) {
+      if (!needsWatch || user === ownUser || covers(right, user) || [...rooms].some((room) => !room.sharesNot(user))) continue;
+      this.#toldNotShared = true;
+      return this.#engine.report(new RollcallError(
+        "not_shared", `this session may not see ${user}, who looks as if never seen: name a conversation of both (in), `
+        + "or let the token's claim watch or access.watch name them"));
+    }
   }
 
   /** The worker sends the presence of members without a watch. */
@@ -62,7 +98,7 @@ export class People {
   }
 
   /** Several users are one map: a snapshot of a thousand users is one value. */
-  observeMany(users, receive) {
+  observeMany(users, receive, conversations = []) {
     const presences = new Map();
     const batch = new Batch(this.#engine, () => receive(new Map(presences)));
     const end = this.observe(users, (presence) => {
@@ -71,7 +107,7 @@ export class People {
     }, (user) => {
       presences.delete(user);
       batch.changed();
-    });
+    }, conversations);
     return () => {
       batch.end();
       end();
@@ -112,14 +148,16 @@ export class People {
   // Reads.
 
   /** Resolves with what is known once all users are, after `within` milliseconds, or when `signal` is aborted. */
-  read(users, within, signal) {
+  read(users, within, signal, conversation = undefined) {
     return new Promise((resolve) => {
       if (this.#engine.isClosed || users.length === 0 || signal?.aborted) return resolve(new Map());
       const forget = onAbort(signal, () => read.end());
       const read = {
         awaited: new Set(users), found: new Map(), deadline: steadyNow() + within,
+        unshare: conversation === undefined ? null : this.#engine.rooms.share(conversation),
         end: () => {
           if (!this.#reads.delete(read)) return;
+          read.unshare?.();
           this.#outbox.getEnded([...read.awaited].filter((user) => !this.#isAwaited(user)));
           forget();
           resolve(read.found);
@@ -134,7 +172,9 @@ export class People {
 
   #isAwaited(user) { return [...this.#reads].some(({ awaited }) => awaited.has(user)); }
 
-  #ask({ awaited }) { for (const user of awaited) this.#outbox.gets.add(user); }
+  #ask({ awaited, unshare }) {
+    if (!unshare || this.#engine.right) for (const user of awaited) this.#outbox.gets.add(user);
+  }
 
   connectionOpened() { for (const read of this.#reads) this.#ask(read); }
 
@@ -152,4 +192,9 @@ export class People {
   readRefused(users) {
     for (const read of this.#reads) if (users.some((user) => read.awaited.has(user))) read.end();
   }
+}
+
+/** Whether a right by name covers a user: names, and patterns that end with `*`. */
+function covers(right, user) {
+  return right.some((entry) => entry.endsWith("*") ? user.startsWith(entry.slice(0, -1)) : user === entry);
 }

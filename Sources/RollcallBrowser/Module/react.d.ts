@@ -35,13 +35,17 @@ export function useTyping(
 export function useTypingInput(conversation: string | NotYet): Pick<
   TypingInput, "edited" | "restored" | "keepTyping" | "stopTyping" | "send" | "sendConfirmed">;
 
-export function usePresence(user: string | NotYet, options?: LastSeenOptions): ShownPresence;
+/** `in` as in `RollcallClient.presence`; nothing is shown before there is one. */
+export function usePresence(user: string | NotYet, options?: LastSeenOptions & InConversation): ShownPresence;
 
 /**
  * Many users, for a list of which only some rows are on the screen: give it those. Returns how to show one of them: the same
  * object until that changes.
  */
-export function usePeople(users: Iterable<string | NotYet> | NotYet, options?: LastSeenOptions): (user: string) => ShownPresence;
+export function usePeople(
+  users: Iterable<string | NotYet> | NotYet, options?: LastSeenOptions & InConversation): (user: string) => ShownPresence;
+
+export interface InConversation { in?: string | NotYet }
 
 /** The members of a conversation. `text`: `3 of 5 online`, or empty. */
 export function useMembers(conversation: string | NotYet, options?: LastSeenOptions): {

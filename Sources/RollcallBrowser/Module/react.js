@@ -191,9 +191,12 @@ export function useTypingInput(conversation) {
 }
 
 export function usePresence(user, options) {
-  return useLatest(
-    isGiven(user) ? JSON.stringify([user, options]) : null, (client) => presenceView(client, nameOf(user), options), UNKNOWN);
+  const key = isGiven(user) && !awaitsConversation(options) ? JSON.stringify([user, options]) : null;
+  return useLatest(key, (client) => presenceView(client, nameOf(user), options), UNKNOWN);
 }
+
+/** Whether the conversation that shares these users is not known yet. */
+const awaitsConversation = (options) => options !== undefined && "in" in options && !isGiven(options.in);
 
 /** One of the names that are none is a problem, and the others are shown. */
 function validUsers(client, names) { return names.filter((name) => tried(client, () => validUser(name)) !== null); }
@@ -210,7 +213,7 @@ function nameOf(name) {
 export function usePeople(given, options) {
   const client = useRollcall();
   const names = [...given ?? []].filter(isGiven);
-  const key = JSON.stringify([names, options]);
+  const key = awaitsConversation(options) ? null : JSON.stringify([names, options]);
   const last = useRef(NONE);
   // A user who was shown stays, while the others come.
   const views = useLatest(key, () => presenceView(client, validUsers(client, names), options), last.current);

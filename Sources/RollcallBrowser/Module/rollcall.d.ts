@@ -172,25 +172,26 @@ export class RollcallClient {
    * The presence of a user. While the client is disconnected, the last known presence stays, but see `isStale`. Emitted again
    * without a change if the worker's clock was set, since texts such as "last seen" then change.
    */
-  presence(user: string, options?: Abortable): Updates<Presence>;
+  presence(user: string, options?: Abortable & In): Updates<Presence>;
   /**
    * The presence of several users, as a map, at most once in 16 ms. Users whose presence is not known are absent from it.
    */
-  presence(users: Iterable<string>, options?: Abortable): Updates<Map<string, Presence>>;
+  presence(users: Iterable<string>, options?: Abortable & In): Updates<Map<string, Presence>>;
   /**
    * Who is typing in each conversation of a list, and the presence of these people: the current state of all rows, then
-   * every change, as a new map, at most once in 16 ms. A row that has not changed is the same object. Each conversation is joined while it is observed. When rows scroll in and out, observe the
+   * every change, as a new map, at most once in 16 ms. A row that has not changed is the same object. Each conversation is joined while it is observed,
+   * and shares its row's people with this session. When rows scroll in and out, observe the
    * new rows before you end the old ones: what both have is neither given up nor asked for again.
    */
   conversations(
     rows: Map<string, Iterable<string>> | Record<string, Iterable<string>>, options?: Abortable,
   ): Updates<Map<string, ConversationState>>;
   /** Reads the presence of a user once. Undefined if there is no answer `within` this time (default: 5000). */
-  currentPresence(user: string, options?: Abortable & { within?: number }): Promise<Presence | undefined>;
+  currentPresence(user: string, options?: Abortable & In & { within?: number }): Promise<Presence | undefined>;
   /**
    * Reads the presence of several users once. Users without an answer `within` this time (default: 5000) are absent.
    */
-  currentPresence(users: Iterable<string>, options?: Abortable & { within?: number }): Promise<Map<string, Presence>>;
+  currentPresence(users: Iterable<string>, options?: Abortable & In & { within?: number }): Promise<Map<string, Presence>>;
   /** Returns a typing input for one input field of a conversation. */
   typingInput(conversation: string, options?: Abortable): TypingInput;
 
@@ -255,6 +256,14 @@ export interface ClientEvent<Detail> {
 export interface Abortable {
   /** Ends the observation or the input when aborted. */
   signal?: AbortSignal;
+}
+
+export interface In {
+  /**
+   * A conversation of this user and of those who are observed. Where sessions see only those with whom they share a conversation
+   * (`access.watch: shared`), it is joined with presence meanwhile, and they look as if never seen without one. It filters nothing.
+   */
+  in?: string;
 }
 
 /** Ends something when it is called or, with `using`, when it leaves its scope. */
@@ -505,6 +514,11 @@ export type RollcallErrorCode =
   | "refused"
   /** The user is not a member of the conversation. */
   | "not_a_member"
+  /**
+   * The app observes somebody whom it may not see, and who so looks as if never seen: name a conversation of both (`in`), or let the
+   * token's claim `watch` or `access.watch` name them. A problem only, reported once.
+   */
+  | "not_shared"
   /** The client observes more users or conversations than the worker allows one session. */
   | "limit"
   /** The worker rejected one message. */
@@ -596,10 +610,10 @@ export function lastSeenText(presence: Presence | undefined, now: number, option
  * How a user's presence is shown, for a page without a framework: the dot, and "last seen" in words. Emitted again whenever one of
  * them changes, also because time has passed, or because the connection has been down for `staleAfter`.
  */
-export function presenceView(client: RollcallClient, user: string, options?: Abortable & LastSeenOptions): Updates<ShownPresence>;
+export function presenceView(client: RollcallClient, user: string, options?: Abortable & In & LastSeenOptions): Updates<ShownPresence>;
 /** The same for several users, as a map. A user whose view has not changed keeps the same object. */
 export function presenceView(
-  client: RollcallClient, users: Iterable<string>, options?: Abortable & LastSeenOptions): Updates<Map<string, ShownPresence>>;
+  client: RollcallClient, users: Iterable<string>, options?: Abortable & In & LastSeenOptions): Updates<Map<string, ShownPresence>>;
 /** How many milliseconds that text stays correct if the presence does not change; Infinity if always. */
 export function lastSeenValidity(presence: Presence | undefined, now: number, options?: LastSeenOptions): number;
 /**

@@ -22,6 +22,8 @@ class Room {
   #hereHeard = null;
   /** The user's own input fields here whose views are shown. */
   fields = new Set();
+  /** How many observations of its members' presence it lets this session make. */
+  shares = 0;
   #engine;
   #typists = [];
   #count = 0;
@@ -43,9 +45,18 @@ class Room {
 
   get isUsed() {
     const isObserved = [this.typing, this.members, this.here].some((each) => each.isObserved);
-    return isObserved || this.fields.size > 0 || this.entries.size > 0;
+    return isObserved || this.fields.size > 0 || this.entries.size > 0 || this.#isSharing;
   }
-  get way() { return (this.members.isObserved ? MEMBERS : 0) | (this.here.isObserved ? HERE : 0); }
+  get way() { return (this.members.isObserved || this.#isSharing ? MEMBERS : 0) | (this.here.isObserved ? HERE : 0); }
+  /** Whether it is joined for that: not where everybody may be seen, and not before the first welcome tells that. */
+  get #isSharing() { return this.shares > 0 && this.#engine.right?.includes("*") === false; }
+
+  /** Whether it certainly does not share a user with this session. */
+  sharesNot(user) {
+    if (!(this.way & MEMBERS) || this.#refusal) return true;
+    return this.#list ? !this.#list.people.some((person) => person.user === user) : false;
+  }
+
   /** Of the fields that are typed in, the one edited last. */
   get typedIn() {
     return [...this.fields].filter(({ isTyping }) => isTyping).sort((one, other) => other.editedAt - one.editedAt)[0];
@@ -149,6 +160,7 @@ class Room {
     this.#list = { people, count: Math.max(count, people.length) };
     if (!this.#isComplete) this.#completeBy ??= now + Room.PATIENCE;
     this.#engine.rooms.membersChanged(this);
+    this.#engine.people.ruleChanged();
   }
 
   showMembers() {
@@ -225,6 +237,20 @@ export class Rooms {
     });
   }
 
+  /** Has the conversation joined with presence, if that is what lets this session see its members. Returns how to end that. */
+  share(name) {
+    const room = this.open(name);
+    room.shares += 1;
+    this.want(room);
+    return () => {
+      room.shares -= 1;
+      this.want(room);
+    };
+  }
+
+  /** Another rule decides who may be seen. */
+  ruleChanged() { for (const room of this) if (room.shares > 0) this.want(room); }
+
   /** Each value is a new map, in which a row that has not changed is the same object. */
   observeConversations(rows, receive, finish) {
     const states = new Map([...rows.keys()].map((conversation) => (
@@ -255,7 +281,8 @@ export class Rooms {
         if (!isEqual(typing, states.get(name).typing)) change(name, { typing });
       }, () => {}));
       endings.push(this.#engine.people.observe(
-        [...rowsOf.keys()], (presence) => changePresence(presence.user, presence), (user) => changePresence(user, null)));
+        [...rowsOf.keys()], (presence) => changePresence(presence.user, presence), (user) => changePresence(user, null),
+        [...rows].filter(([, people]) => people.length > 0).map(([name]) => name)));
       batch.changed();
       return () => {
         batch.end();
@@ -300,7 +327,7 @@ export class Rooms {
     const asked = this.#engine.outbox.conversations.asked(name);
     if (!room.members.isObserved && !(asked & MEMBERS)) room.endMembers();
     if (!room.here.isObserved && !(asked & HERE)) room.endHere();
-    if (!room.isUsed && asked === undefined) this.#rooms.delete(name);
+    if (!room.isUsed && room.shares === 0 && asked === undefined) this.#rooms.delete(name);
   }
 
   membersChanged(room) {

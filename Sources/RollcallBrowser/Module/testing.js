@@ -216,7 +216,7 @@ export class FakeWorker {
     this.#sessions.set(socket, { user, device, state, watched: new Set(), joined: new Map(), follows: new Set(), isOver: false });
     socket.tell({
       type: "welcome", user, device, session: `s${this.#heard.length}`, worker: "fake", time: Date.now(), ping: 10 * SECOND,
-      typing: { expiry: FakeWorker.EXPIRY, throttle: SECOND }, limits: FakeWorker.LIMITS,
+      typing: { expiry: FakeWorker.EXPIRY, throttle: SECOND }, limits: FakeWorker.LIMITS, watch: "*",
     });
     this.#changed(user, device, state);
   }

@@ -350,9 +350,9 @@ export function shownPresence(presence, now, options) {
   return { presence, text: lastSeenText(presence, now, options), dot, label: dot === "none" ? "" : presenceText(presence, options) };
 }
 
-export function presenceView(client, users, { signal = undefined, ...given } = {}) {
+export function presenceView(client, users, { signal = undefined, in: conversation = undefined, ...given } = {}) {
   const isOne = typeof users === "string";
-  const presences = client.presence(isOne ? [users] : users);
+  const presences = client.presence(isOne ? [users] : users, { in: conversation });
   const options = /** @type {any} */ ({ language: client.language, ...given });
   let views = new Map();
   // A view that stays the same is the same object.

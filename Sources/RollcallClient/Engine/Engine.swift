@@ -59,6 +59,8 @@ final class Engine: @unchecked Sendable {
     private var restEnded: (() -> Void)?
     /// As the last welcome said.
     private(set) var ownUser: UserID?
+    /// Whom the session may ask about by name; `nil` before the first welcome.
+    private(set) var right: WatchRight?
     private(set) var typingExpiry = Duration.seconds(3)
     /// The one timer, and how to cancel it.
     private var timer: (deadline: ContinuousClock.Instant, cancel: () -> Void)?
@@ -144,6 +146,7 @@ extension Engine {
         atEnd = []
         rooms.settle()
         for body in bodies { body() }
+        people.checkRule()
         flush()
         askTime()
         setTimer(deadline)
@@ -391,6 +394,12 @@ extension Engine {
     func welcomed(_ welcome: ServerMessage.Welcome) {
         typingExpiry = .milliseconds(min(max(welcome.typing.expiry, 0), 3_600_000))
         ownUser = welcome.user
+        let former = right
+        // One that a later version says in another way names nobody here.
+        right = welcome.watch ?? WatchRight.none
+        if right != former { rooms.ruleChanged() }
+        if former == nil { people.ruleLearnt() }
+        people.ruleChanged()
         for field in fields { field.expiryLearnt(typingExpiry) }
         outbox.limitsLearnt(
             welcome.limits, entriesEvery: .milliseconds(min(max(welcome.coalesce, 0), 60_000)), at: now)

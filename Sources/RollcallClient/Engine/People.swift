@@ -6,9 +6,13 @@ final class Read: @unchecked Sendable {
     fileprivate var found: [UserID: Presence] = [:]
     fileprivate var deadline: ContinuousClock.Instant?
     fileprivate var done: (([UserID: Presence]) -> Void)?
+    /// The conversation that may share them with this session, and the end of its use.
+    fileprivate let conversation: ConversationID?
+    fileprivate var unshare: (() -> Void)?
 
-    init(of users: some Sequence<UserID>) {
+    init(of users: some Sequence<UserID>, in conversation: ConversationID?) {
         awaited = Set(users)
+        self.conversation = conversation
     }
 }
 
@@ -23,6 +27,9 @@ final class People {
     private(set) var reads: [Read] = []
     /// Whether a presence that is dropped is shown as that of a user who was never seen.
     private(set) var showsNobody = false
+    /// Whether somebody is observed, or can be seen, who could not before.
+    private var isRuleDue = false
+    private var toldNotShared = false
 
     init(in engine: Engine) {
         self.engine = engine
@@ -58,17 +65,56 @@ final class People {
 
     func latest(of user: UserID) -> Presence? { presences[user]?.latest }
 
-    /// - Parameter forgotten: called when what was received of this user is no longer known.
+    /// - Parameters:
+    ///   - conversations: those that may share these users with this session.
+    ///   - forgotten: called when what was received of this user is no longer known.
     /// - Returns: a function that ends the observation.
     func observe(
-        _ users: [UserID], _ hear: @escaping (Presence) -> Void, forgotten: @escaping (UserID) -> Void = { _ in }
+        _ users: [UserID], in conversations: [ConversationID] = [], _ hear: @escaping (Presence) -> Void,
+        forgotten: @escaping (UserID) -> Void = { _ in }
     ) -> () -> Void {
+        let shares = conversations.map { engine.rooms.share($0) }
         let endings = users.map { user in
-            engine.outbox.users.want(user)
+            // Whether they are to be shared, the first welcome says, and then they are asked for after what shares them.
+            if conversations.isEmpty || engine.right != nil { engine.outbox.users.want(user) }
             return (user, presence(of: user).add(hear) { forgotten(user) })
         }
+        ruleChanged()
+        return { [weak self] in
+            for (user, end) in endings { self?.released(user, end) }
+            for end in shares { end() }
+        }
+    }
+
+    /// The first welcome has told which rule holds.
+    func ruleLearnt() {
+        for (user, presence) in presences where presence.isAskedFor { engine.outbox.users.want(user) }
+        for read in reads where read.conversation != nil { engine.outbox.gets.formUnion(read.awaited) }
+    }
+
+    /// Whom this session may see may have changed, or whom the app wants to see.
+    func ruleChanged() {
+        isRuleDue = true
         engine.changed()
-        return { [weak self] in for (user, end) in endings { self?.released(user, end) } }
+    }
+
+    /// Tells the app, once, that it observes somebody whom no rule lets it see.
+    func checkRule() {
+        guard isRuleDue, !toldNotShared, engine.connection.isOpen, let right = engine.right, right != .all else {
+            return
+        }
+        isRuleDue = false
+        let hidden = presences.keys.filter { user in
+            presences[user]?.isAskedFor == true && user != engine.ownUser && !right.covers(user)
+                && engine.rooms.all.allSatisfy { $0.sharesNot(user) }
+        }
+        guard let user = hidden.min() else { return }
+        toldNotShared = true
+        engine.report(
+            RollcallError(
+                .notShared,
+                "this session may not see \(user), who looks as if never seen: name a conversation of both (in:), or let the "
+                    + "token's claim watch or access.watch name them"))
     }
 
     /// The worker sends the presence of members without being asked.
@@ -78,7 +124,9 @@ final class People {
     }
 
     /// Emits at most one value per tick: a snapshot of a thousand users is one value.
-    func observeTogether(_ users: [UserID], _ hear: @escaping ([UserID: Presence]) -> Void) -> () -> Void {
+    func observeTogether(
+        _ users: [UserID], in conversation: ConversationID?, _ hear: @escaping ([UserID: Presence]) -> Void
+    ) -> () -> Void {
         var (presences, isDue) = ([UserID: Presence](), false)
         let changed = { [unowned engine] in
             guard !isDue else { return }
@@ -88,7 +136,7 @@ final class People {
                 hear(presences)
             }
         }
-        return observe(users) {
+        return observe(users, in: conversation.map { [$0] } ?? []) {
             presences[$0.user] = $0
             changed()
         } forgotten: {
@@ -138,7 +186,8 @@ extension People {
         read.deadline = engine.now + limit
         read.done = done
         reads.append(read)
-        if engine.connection.isOpen { engine.outbox.gets.formUnion(read.awaited) }
+        read.unshare = read.conversation.map { engine.rooms.share($0) }
+        if engine.connection.isOpen, mayAsk(read) { engine.outbox.gets.formUnion(read.awaited) }
         engine.changed()
     }
 
@@ -146,6 +195,7 @@ extension People {
     func end(_ read: Read) {
         guard let done = read.done else { return }
         read.done = nil
+        read.unshare.take()?()
         reads.removeAll { $0 === read }
         engine.outbox.getEnded(read.awaited.filter { user in !reads.contains { $0.awaited.contains(user) } })
         done(read.found)
@@ -153,8 +203,10 @@ extension People {
     }
 
     func connectionOpened() {
-        for read in reads { engine.outbox.gets.formUnion(read.awaited) }
+        for read in reads where mayAsk(read) { engine.outbox.gets.formUnion(read.awaited) }
     }
+
+    private func mayAsk(_ read: Read) -> Bool { read.conversation == nil || engine.right != nil }
 
     func read(_ heard: [Presence]) {
         for read in reads {

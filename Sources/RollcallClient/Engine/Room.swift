@@ -43,9 +43,19 @@ final class Room {
     }
 
     var isUsed: Bool {
-        typing.isObserved || members.isObserved || here.isObserved || !fields.isEmpty || !entries.isEmpty
+        typing.isObserved || members.isObserved || here.isObserved || !fields.isEmpty || !entries.isEmpty || isSharing
     }
-    var parts: Parts { Parts(members.isObserved ? [.members] : []).union(here.isObserved ? [.here] : []) }
+    var parts: Parts { Parts(members.isObserved || isSharing ? [.members] : []).union(here.isObserved ? [.here] : []) }
+    /// How many observations of its members' presence it lets this session make.
+    fileprivate var shares = 0
+    /// Whether it is joined for that: not where everybody may be seen, and not before the first welcome tells that.
+    private var isSharing: Bool { shares > 0 && engine.right.map { $0 != .all } ?? false }
+
+    /// Whether it certainly does not share a user with this session.
+    func sharesNot(_ user: UserID) -> Bool {
+        guard parts.contains(.members), refusal == nil else { return true }
+        return list.map { list in !list.users.contains { $0.user == user } } ?? false
+    }
     /// Of the fields that are typed in, the one edited last.
     var typedIn: TypingField? {
         var last: TypingField?
@@ -161,6 +171,7 @@ final class Room {
         list = message
         if !isComplete, completeBy == nil { completeBy = now + Self.patience }
         engine.rooms.membersChanged(in: self)
+        engine.people.ruleChanged()
     }
 
     func showMembers() {
@@ -273,6 +284,19 @@ final class Rooms {
         }
     }
 
+    /// Has the conversation joined with presence, if that is what lets this session see its members.
+    func share(_ conversation: ConversationID) -> () -> Void {
+        observe(conversation) { room in
+            room.shares += 1
+            return { room.shares -= 1 }
+        }
+    }
+
+    /// Another rule decides who may be seen.
+    func ruleChanged() {
+        for room in rooms.values where room.shares > 0 { want(room) }
+    }
+
     /// Somebody has the conversation open, and shows this; or no longer.
     func enter(_ conversation: ConversationID, _ data: HereData?, by key: ObjectIdentifier) {
         let room = open(conversation)
@@ -317,7 +341,7 @@ final class Rooms {
         let way = engine.outbox.conversations.way(of: conversation)
         if !room.members.isObserved, way?.contains(.members) != true { room.endMembers() }
         if !room.here.isObserved, way?.contains(.here) != true { room.endHere() }
-        if !room.isUsed, way == nil { rooms.removeValue(forKey: conversation)?.dropped() }
+        if !room.isUsed, room.shares == 0, way == nil { rooms.removeValue(forKey: conversation)?.dropped() }
     }
 
     func tidyAll() {
@@ -377,7 +401,9 @@ final class Rooms {
             }
         }
         endings.append(
-            engine.people.observe(rowsOf.keys.sorted()) { presence in
+            engine.people.observe(
+                rowsOf.keys.sorted(), in: rows.filter { !$0.value.isEmpty }.keys.sorted()
+            ) { presence in
                 for row in rowsOf[presence.user] ?? [] { states[row]?.presences[presence.user] = presence }
                 changed()
             } forgotten: { user in

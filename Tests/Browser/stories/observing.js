@@ -177,6 +177,68 @@ export const stories = {
     }
   }),
 
+  "A1: where sessions see only those with whom they share a conversation, it is joined before they are asked for": () => inWorld(async (world) => {
+    world.watch = ["acme/*"];
+    world.script = (message, socket) => {
+      const { type, conversation, presence } = message;
+      const users = ["bob", "carol", "dave", "erin", "frank"].map((user) => ({ user }));
+      if (type === "join" && presence) socket.tell({ type: "members", conversation, users, count: 5 });
+      socket.behave(message);
+    };
+    const client = world.client();
+    const problems = [];
+    client.addEventListener("problem", ({ detail }) => problems.push(detail.code));
+    const ends = [
+      client.presence("bob", { in: "c1" }).subscribe(() => {}), client.presence(["carol"], { in: "c2" }).subscribe(() => {}),
+      presenceView(client, "dave", { in: "c3" }).subscribe(() => {}), client.conversations({ c4: ["erin"] }).subscribe(() => {}),
+    ];
+    const read = client.currentPresence("frank", { in: "c5" });
+    client.connect();
+    await world.advance(0);
+    const said = world.said.filter(({ type }) => ["join", "watch", "get"].includes(type));
+    equal(said.map(({ type, conversation, presence, users }) => [type, conversation ?? users.join(), presence].join(" ").trim()), [
+      "join c4", "join c1 true", "join c2 true", "join c3 true", "join c4 true", "join c5 true", "watch bob,carol,dave,erin", "get frank",
+    ]);
+    equal((await read).status, "away");
+    for (const end of ends) end();
+    await world.advance(1_000);
+    equal(world.said.filter(({ type }) => type === "leave").map(({ conversation }) => conversation).sort(), ["c1", "c2", "c3", "c4", "c5"]);
+    equal(problems, []);
+    throws(() => client.presence("bob", { in: "" }), "invalid_name");
+  }),
+
+  "A1: where everybody may be seen, nothing is joined for it": () => inWorld(async (world) => {
+    const client = world.client();
+    client.presence("bob", { in: "c1" }).subscribe(() => {});
+    client.connect();
+    await world.advance(0);
+    equal(world.said.map(({ type }) => type), ["hello", "watch"]);
+    world.watch = [];
+    world.socket.drop();
+    await world.advance(2_000);
+    equal(world.said.slice(2).map(({ type }) => type), ["hello", "watch", "join"], "the rule of the last welcome counts until the next");
+  }),
+
+  "A2: whom no rule covers is a problem, once; whoever is in a list is not": () => inWorld(async (world) => {
+    world.watch = ["acme/*"];
+    world.script = (message, socket) => {
+      socket.behave(message);
+      const { conversation } = message;
+      if (message.type === "join") socket.tell({ type: "members", conversation, users: [{ user: "bob" }], count: 1 });
+    };
+    const client = world.client();
+    const problems = [];
+    client.addEventListener("problem", ({ detail }) => problems.push(detail.code));
+    client.connect();
+    client.members("c1").subscribe(() => {});
+    for (const user of ["bob", "alice", "acme/carol"]) client.presence(user).subscribe(() => {});
+    await world.advance(1_000);
+    equal(problems, []);
+    for (const user of ["dave", "erin"]) client.presence(user, { in: "c1" }).subscribe(() => {});
+    await world.advance(1_000);
+    equal(problems, ["not_shared"]);
+  }),
+
   "L1, L4: what arrives together is one value, and rows that have not changed stay the same objects": () => inWorld(async (world) => {
     const people = Array.from({ length: 500 }, (_, number) => `user${number}`);
     const rows = Object.fromEntries(people.slice(0, 100).map((user, row) => [`c${row}`, [user]]));

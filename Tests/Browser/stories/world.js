@@ -34,6 +34,7 @@ export class World {
   ping = 10_000;
   reconnect = 1_500;
   coalesce = 500;
+  watch = "*";
   /** The page's timers ring at multiples of this, as in a hidden page; those of its threads do not. */
   grid = 0;
   /** Whether the page's policy forbids threads, and how many it has begun. */
@@ -191,12 +192,12 @@ class Socket extends FakeSocket {
 
   /** What any worker does. */
   behave({ type, id, conversation, users }) {
-    const { limits, expiry, ping, time, reconnect, coalesce } = this.world;
+    const { limits, expiry, ping, time, reconnect, coalesce, watch } = this.world;
     switch (type) {
       case "hello":
         this.tell({
           type: "welcome", user: "alice", device: "web", session: "s1", worker: "w1.abc", time, ping,
-          typing: { expiry, throttle: 1_000 }, limits, reconnect, presence: { coalesce },
+          typing: { expiry, throttle: 1_000 }, limits, reconnect, presence: { coalesce }, watch,
         });
         break;
       case "join": this.tellTyping(conversation); break;
