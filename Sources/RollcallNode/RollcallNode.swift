@@ -47,7 +47,7 @@ public final class RollcallNode: Service {
     ///
     /// - Parameters:
     ///   - configuration: the same as for a worker, ideally read from the same file. Its `edge`, `admin`, `auth` and
-    ///     `log` sections are ignored; `conversations.default` is `open` unless it is set.
+    ///     `log` sections are ignored; `conversations.default` is `open`, and `access.watch` is `anyone`, unless they are set.
     ///   - group: the event loops of the node. Each has two connections to Redis (on a cluster, up to two to each
     ///     primary). One event loop handles tens of thousands of messages per second.
     /// - Throws: if `redis.url` is not valid, or a file with Redis credentials is not usable.
@@ -57,6 +57,7 @@ public final class RollcallNode: Service {
     ) async throws {
         var configuration = configuration
         configuration.conversations.default = configuration.conversations.default ?? .open
+        configuration.access.watch = configuration.access.watch ?? .anyone
         node = try await Node(NodeSettings(configuration), group: group, logger: Logger(label: "rollcall.node"))
         local = LocalEdge(node)
         self.group = group

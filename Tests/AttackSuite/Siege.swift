@@ -39,6 +39,7 @@ public final class Siege: Sendable {
             try Data(AttackedKeys.secret.utf8).write(to: keys.appending(path: "secret"))
             try Data(AttackedKeys.jwks.utf8).write(to: keys.appending(path: "jwks"))
             (settings["auth.mode"], settings["conversations.default"]) = ("jwt", "open")
+            settings["access.watch"] = "anyone"
             settings["auth.secret_file"] = keys.appending(path: "secret").path
             settings["auth.jwks_file"] = keys.appending(path: "jwks").path
         }

@@ -104,6 +104,33 @@ struct ConversationTests {
         #expect(try await mallory.ask(.join("ours", presence: false))?.code == .notAMember)
     }
 
+    @Test("where presence is shared, users see those with whom they have joined a conversation, and nobody else")
+    func sharedPresence() async throws {
+        let deployment = try await Deployment(workers: 2, settings: ["access.watch": "shared"])
+        let (worker, other) = (deployment.workers[0], deployment.workers[1])
+        #expect(try await worker.ask("PUT", "/v1/conversations/c/members/alice", #"{"name":"A"}"#).status < 300)
+        #expect(try await worker.ask("PUT", "/v1/conversations/c/members/bob", #"{"name":"B"}"#).status < 300)
+        let alice = try await other.device("alice", "phone")
+        try await alice.ask(.state(.active))
+        let (bob, mallory) = (try await worker.device("bob", "phone"), try await worker.device("mallory", "phone"))
+        try await bob.ask(.join("c", presence: true))
+        for each in [bob, mallory] { try await each.ask(.watch(["alice", "nobody"])) }
+        try await eventually("bob sees her") {
+            try await bob.look()
+            return bob.messages.newest("alice")?.status == .online
+        }
+        #expect(mallory.messages.newest("alice")?.version == 0)
+        #expect(try await worker.ask("DELETE", "/v1/conversations/c/members/bob").status < 300)
+        try await eventually("he no longer sees her") {
+            try await bob.look()
+            return bob.messages.newest("alice")?.version == 0
+        }
+        try await alice.ask(.state(.idle))
+        try await alice.ask(.state(.active))
+        try await mallory.look()
+        #expect(mallory.messages.count { if case .presence = $0 { true } else { false } } == 1)
+    }
+
     @Test("a stop is acknowledged when nothing of it is left in Redis, even if the start was deferred")
     func stopsAcknowledged() async throws {
         let deployment = try await Deployment(workers: 1)
@@ -115,5 +142,11 @@ struct ConversationTests {
             try await alice.ask(.typing(conversation, false))
             #expect(try await deployment.redis.cli("EXISTS", "typing:{\(conversation)}:alice") == "0")
         }
+    }
+}
+
+extension [ServerMessage] {
+    fileprivate func newest(_ user: UserID) -> Presence? {
+        flatMap { if case .presence(let users, _) = $0 { users } else { [Presence]() } }.last { $0.user == user }
     }
 }

