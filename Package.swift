@@ -157,10 +157,10 @@ package.targets += [
     tests("FaultSuiteTests", uses: ["FaultSuite", "Harness", "RollcallClient"]),
     tests(
         "IntegrationTests",
-        uses: [
+        uses: nio + [
             "AttackSuite", "FaultSuite", "Harness", "RollcallClient", "RollcallProtocol", "RollcallWorker",
             "TestSupport",
-            "rollcall", "NIOCore",
+            "rollcall", "Crypto", "NIOHTTP1",
         ]),
 ]
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 static const unsigned char lua_script_texts[] = {
+#embed "../RollcallRedis/Scripts/access_write.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/device_write.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/events.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/events_claim.lua" suffix(, 0,)

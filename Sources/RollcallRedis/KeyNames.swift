@@ -40,6 +40,12 @@ public struct KeyNames: Hashable, Sendable {
     /// The display names of a conversation's members: a hash.
     public func members(_ conversation: ConversationID) -> String { "\(prefix)members:{\(conversation)}" }
 
+    /// The users whom an app's server admitted to the conversation, scored by the end of that, and marks of drops: a sorted set.
+    public func access(_ conversation: ConversationID) -> String { "\(prefix)access:{\(conversation)}" }
+
+    /// Whom the server named as the conversation's people: a string.
+    public func accessPeople(_ conversation: ConversationID) -> String { "\(access(conversation)):people" }
+
     /// Of each user who is here in the conversation, the lines of the sessions that have entered: a hash.
     public func here(_ conversation: ConversationID) -> String { "\(prefix)here:{\(conversation)}" }
 

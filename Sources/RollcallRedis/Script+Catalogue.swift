@@ -10,7 +10,7 @@ extension Script {
         deviceWrite, sweepDevice, sweepClaim, sessionsRecord,
         heartbeat, workerRead, workerForget,
         typingSignal, typingStop, typingServer, hereWrite, room,
-        membersReplace, memberSet, memberRemove, membersDelete,
+        membersReplace, memberSet, memberRemove, membersDelete, accessWrite,
         userErase, userRevoke, eventsErase, eventsClaim,
     ]
 
@@ -36,6 +36,7 @@ extension Script {
     static let memberRemove = Script(
         "member_remove", after: "time", "membership", "typing_end", "typing_ended", "here_line")
     static let membersDelete = Script("members_delete", after: "time")
+    static let accessWrite = Script("access_write", after: "time")
 
     static let userErase = Script("user_erase", after: "time", "events", "presence_record")
     static let userRevoke = Script("user_revoke", after: "time")
@@ -53,7 +54,8 @@ extension Script {
 
     /// In the order of `CScripts.c`.
     private static let files = [
-        "device_write", "events", "events_claim", "events_erase", "heartbeat", "here_line", "here_write",
+        "access_write", "device_write", "events", "events_claim", "events_erase", "heartbeat", "here_line",
+        "here_write",
         "member_remove", "member_set", "members_delete", "members_replace", "membership", "presence_record", "room",
         "sessions_record", "sweep_claim",
         "sweep_device", "time", "typing_end", "typing_ended", "typing_server", "typing_set", "typing_signal",

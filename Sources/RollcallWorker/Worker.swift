@@ -64,13 +64,14 @@ public struct Worker: Service {
             let node = try await Node(
                 NodeSettings(configuration), authenticator: authenticator, group: group, logger: logger,
                 metrics: metrics ?? MetricsSystem.factory)
+            let access = try await access(node, on: group)
             try await withThrowingTaskGroup { tasks in
                 tasks.addTask { await authenticator.run() }
                 tasks.addTask { await edgeCertificate?.run() }
                 tasks.addTask { await adminCertificate?.run() }
                 tasks.addTask { await tellAges(of: [("edge", edgeCertificate), ("admin", adminCertificate)]) }
                 defer { tasks.cancelAll() }
-                try await serve(node, edge: edgeCertificate, admin: adminCertificate, group: group)
+                try await serve(node, edge: edgeCertificate, admin: adminCertificate, access: access, group: group)
             }
         } catch {
             try? await group.shutdownGracefully()
@@ -107,6 +108,16 @@ public struct Worker: Service {
         }
     }
 
+    /// Whom the node asks who may join; `nil` if nobody.
+    private func access(_ node: Node, on group: MultiThreadedEventLoopGroup) async throws -> AccessProvider? {
+        guard configuration.access.url != nil else { return nil }
+        let provider = AccessProvider(
+            configuration.access, node: node, metrics: metrics ?? MetricsSystem.factory, on: group.next(),
+            logger: logger)
+        try await node.askAccess { provider.ask($0, $1, for: $2) }
+        return provider
+    }
+
     /// The certificate of a port; `nil` without TLS.
     private func certificate(of port: CertificateFiles.Port) throws(ConfigurationProblems) -> CertificateKeeper? {
         guard let files = configuration.certificateFiles(port) else { return nil }
@@ -119,13 +130,13 @@ public struct Worker: Service {
 
     private func serve(
         _ node: Node, edge edgeCertificate: CertificateKeeper?, admin adminCertificate: CertificateKeeper?,
-        group: MultiThreadedEventLoopGroup
+        access: AccessProvider?, group: MultiThreadedEventLoopGroup
     ) async throws {
         var settings = EdgeSettings(configuration)
         settings.tls = edgeCertificate
         let edge = EdgeServer(settings, node: node, group: group, logger: logger)
         do {
-            try await serveUntilShutdown(node, edge, adminCertificate, group: group)
+            try await serveUntilShutdown(node, edge, adminCertificate, access, group: group)
         } catch {
             // The admin port was taken. End the lease, and move devices that have connected to other workers.
             if node.holdsLease {
@@ -145,7 +156,8 @@ public struct Worker: Service {
     /// Opens both ports first, so that a wrong port is reported before anything is written to Redis, and probes are answered while
     /// Redis is not there yet. Then acquires the lease; devices that connect before are accepted, and recorded once it is held.
     private func serveUntilShutdown(
-        _ node: Node, _ edge: EdgeServer, _ certificate: CertificateKeeper?, group: MultiThreadedEventLoopGroup
+        _ node: Node, _ edge: EdgeServer, _ certificate: CertificateKeeper?, _ access: AccessProvider?,
+        group: MultiThreadedEventLoopGroup
     ) async throws {
         let edgeURL = Self.url(
             configuration.edge.certificate == nil ? "ws" : "wss", configuration.edge.host, try await edge.start(),
@@ -153,7 +165,7 @@ public struct Worker: Service {
         let (bound, opened) = AsyncStream.makeStream(of: SocketAddress.self)
         let admin = AdminServer(
             configuration.admin, node: node, group: group, logger: logger, metrics: metrics, events: events,
-            certificate: certificate
+            access: access, certificate: certificate
         ) { opened.yield($0) }
         // What runs from the first lease on.
         let delivery = NIOLockedValueBox<Task<Void, Never>?>(nil)

@@ -154,6 +154,9 @@ struct Explain: AsyncParsableCommand {
     @Argument(help: "The user.")
     var user: UserID
 
+    @Option(name: .customLong("in"), help: "Explain instead whether the user may join this conversation.")
+    var conversation: ConversationID?
+
     @Flag(help: "Print the JSON of the admin port.")
     var json = false
 
@@ -161,6 +164,12 @@ struct Explain: AsyncParsableCommand {
     var admin: AdminOptions
 
     func run() async throws {
+        if let conversation {
+            let access: AdminAccess = try await admin.ask(.GET, "conversations", conversation.text, "access", user.text)
+            if json { return try Output.json(access) }
+            for line in access.lines { try Output.line(Shown.text(line)) }
+            return
+        }
         let answer: AdminUser = try await admin.ask(.GET, "users", user.text)
         if json { return try Output.json(answer) }
         for line in answer.lines { try Output.line(line) }

@@ -146,7 +146,7 @@ struct ConversationTests {
 }
 
 extension [ServerMessage] {
-    fileprivate func newest(_ user: UserID) -> Presence? {
+    func newest(_ user: UserID) -> Presence? {
         flatMap { if case .presence(let users, _) = $0 { users } else { [Presence]() } }.last { $0.user == user }
     }
 }

@@ -19,6 +19,7 @@ public final class TwinStore: PresenceStore {
             case isListed(EntryName)
             case signalTyping(TypingSignal)
             case stopTyping(TypingSignal)
+            case access(AccessWrite)
             case room(RoomRead)
             case presence([UserID], known: KnownWorkers)
             case audit([SessionName])
@@ -83,6 +84,10 @@ public final class TwinStore: PresenceStore {
 
     public func stopTyping(_ stop: TypingSignal, reply: @escaping StoreReply<TypingStopOutcome>) {
         ask(.stopTyping(stop), reply) { $0.stopTyping(stop) }
+    }
+
+    public func write(_ write: AccessWrite, reply: @escaping StoreReply<AccessWritten>) {
+        ask(.access(write), reply) { $0.write(write) }
     }
 
     public func room(_ read: RoomRead, reply: @escaping StoreReply<RoomSnapshot>) {

@@ -87,7 +87,10 @@ extension TwinRedis {
             typists: withTyping ? typists(in: conversation) : [],
             members: mostMembers > 0 ? memberNames[conversation].map { some($0, mostMembers) } : nil,
             memberCount: memberNames[conversation]?.count ?? 0,
-            here: mostHere > 0 ? hereSnapshot(conversation, most: mostHere) : nil)
+            here: mostHere > 0 ? hereSnapshot(conversation, most: mostHere) : nil,
+            access: mostHere > 0
+                ? [:] : Dictionary(users.map { ($0, accessRecord(of: $0, to: conversation)) }) { first, _ in first },
+            people: mostHere > 0 || users.isEmpty && mostMembers == 0 ? [] : Set(people(of: conversation)).sorted())
     }
 
     /// Redis's order is undefined; the twin's must be deterministic.

@@ -53,6 +53,9 @@ public struct TwinRedis: Hashable, Sendable {
     package internal(set) var typingSets: [ConversationID: Expiring<[TypingDevice: Timestamp]>] = [:]
     /// `members:{CONVERSATION}`: the display names, if the conversation is managed.
     package internal(set) var memberNames: [ConversationID: [UserID: String]] = [:]
+    /// `access:{CONVERSATION}` and `access:{CONVERSATION}:people`.
+    var access: [ConversationID: Expiring<TwinAccess>] = [:]
+    var accessPeople: [ConversationID: Expiring<[UserID]>] = [:]
     /// `here:{CONVERSATION}` and `here:{CONVERSATION}:since`.
     package internal(set) var here: [ConversationID: [UserID: TwinHere]] = [:]
     /// `{workers}`: the end of each lease.
@@ -137,6 +140,8 @@ public enum PlantedBug: Hashable, Sendable, CaseIterable {
     case neverResets
     /// What apps' servers have said is renewed also where another worker was told its end.
     case renewsWhatEnded
+    /// An answer counts although something was dropped after the question, as if a drop left no mark.
+    case answersOutliveDrops
 }
 
 /// The contents of `worker:{INCARNATION}:sweeper`: who sweeps, and since when.

@@ -91,27 +91,28 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     /// The first seed that finds it.
     public var seed: UInt64 {
         switch self {
-        case .readsAllAgain, .closesTalkative, .neverListens, .neverUnlists, .showsBackground, .clientNeverRejoins: 1
+        case .closesTalkative, .neverListens, .neverUnlists, .showsBackground, .clientNeverRejoins: 1
         case .stopIgnoresOtherDevices, .clientTrustsSilence: 1
-        case .removalWithoutRecheck, .forgetsTheRest, .sendsAllAway, .adoptsNothing: 2
-        case .entriesUnlisted, .hereInBackground, .clientKeepsItsState: 2
-        case .splitsByCharacter, .tokenNeverExpires: 3
-        case .forgetsEntries: 4
-        case .exitsOthers, .entriesStay, .unlistsOthers, .readBeforeSubscribing: 5
-        case .revocationSpares, .revokesByRedisClock: 10
-        case .silentRefusal, .lingersForever, .appendsWithoutWriting: 7
+        case .removalWithoutRecheck, .forgetsTheRest, .sendsAllAway, .adoptsNothing, .readsAllAgain: 2
+        case .entriesUnlisted, .hereInBackground, .clientKeepsItsState, .entriesStay, .tokenNeverExpires: 2
+        case .silentRefusal, .keepsFirstRight: 2
+        case .splitsByCharacter: 3
+        case .forgetsEntries, .exitsOthers, .unlistsOthers: 4
+        case .revocationSpares: 10
+        case .lingersForever, .appendsWithoutWriting: 7
         case .leasesIgnoreSteps: 12
-        case .renewsWhatEnded: 18
+        case .keepsFirstName: 19
         case .keyedByString: 21
-        case .keepsFirstName: 38
-        case .keepsFirstRight: 1000
+        case .exitsOnce: 30
+        case .sweepsSilently: 33
+        case .readBeforeSubscribing: 34
         case .missingCounts: 51
+        case .revokesByRedisClock: 54
         case .ordersByClock: 64
         case .neverResets: 111
         case .futureTypingCounts: 117
         case .settlesAnew: 146
-        case .sweepsSilently: 159
-        case .exitsOnce: 516
+        case .renewsWhatEnded: 8290
         }
     }
 

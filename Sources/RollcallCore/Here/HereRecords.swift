@@ -237,7 +237,8 @@ final class HereRecords {
         let rest = loop.redis.until.since(loop.redis.time(at: now))
         switch entry.nextStep(
             under: incarnation, until: loop.redis.until, replacing: predecessors[entry.session], restingFor: rest,
-            isSpread: loop.settings.isSpread, isOpen: entry.session.right.covers(entry.name.conversation), at: now)
+            isSpread: loop.settings.isSpread,
+            isOpen: loop.settings.asksAccess || entry.session.right.covers(entry.name.conversation), at: now)
         {
         case .list(let incarnation):
             loop.store.list(entry.name, of: incarnation, until: loop.redis.until) { [self] in

@@ -48,7 +48,7 @@ final class MemberLists {
 
     /// Whether those on the list, as it was sent, may see one another.
     private func isShared(_ room: Room) -> Bool {
-        room.members.shown.map { $0.count <= loop.settings.sharedMembers } ?? false
+        room.members.shown.map { max($0.count, room.members.shownPeople.count) <= loop.settings.sharedMembers } ?? false
     }
 
     /// Sends the member changes of each room: at once or, in a large room, once the last message is old enough.
@@ -69,14 +69,14 @@ final class MemberLists {
 
     /// Sends the list before the presence of its new members, so that sessions get no presence of unknown users.
     private func sendChanges(of room: Room, at now: Instant) {
-        guard let told = room.members.shown, let members = room.members.message(of: room.conversation), members != told
+        guard let told = room.members.shown, let members = room.members.message(of: room.conversation),
+            members != told || room.members.people != room.members.shownPeople
         else { return }
-        let wasShared = isShared(room)
+        let (wasShared, before) = (isShared(room), Set(room.members.shownUsers))
         room.members.told(members, at: now)
-        let isShared = isShared(room)
+        let (isShared, after) = (isShared(room), Set(room.members.shownUsers))
         let sessions = room.members.followers.elements
-        outbound.send(.members(members), of: .members(room), to: sessions)
-        let (before, after) = (Set(told.users.map(\.user)), Set(members.users.map(\.user)))
+        if members != told { outbound.send(.members(members), of: .members(room), to: sessions) }
         let (new, gone) = (after.subtracting(before).sorted(), before.subtracting(after).sorted())
         let kept = wasShared == isShared ? [] : before.intersection(after).sorted()
         for session in sessions {
@@ -93,6 +93,9 @@ final class MemberLists {
 /// The members of a room, the sessions that follow them, and what these were last sent.
 struct ShownMembers {
     var known = MemberSet()
+    /// Whom an app's server named as the people of a conversation without members: the sessions watch them, and are not told.
+    var people: [UserID] = []
+    private(set) var shownPeople: [UserID] = []
     /// Sessions that also watch the members.
     private(set) var followers = IndexedSet<Session>()
     /// The members last sent to these sessions, and when; the sessions watch the users it names. `nil` before the
@@ -101,8 +104,8 @@ struct ShownMembers {
     private var lastTold: Instant?
 
     /// How many members are known by name.
-    var namedCount: Int { known.names?.count ?? 0 }
-    var shownUsers: [UserID] { shown?.users.map(\.user) ?? [] }
+    var namedCount: Int { (known.names?.count ?? 0) + people.count }
+    var shownUsers: [UserID] { (shown?.users.map(\.user) ?? []) + shownPeople }
 
     /// The members as a message; `nil` until they are known.
     func message(of conversation: ConversationID) -> ServerMessage.Members? {
@@ -117,7 +120,7 @@ struct ShownMembers {
     ///
     /// - Returns: false if it followed them before.
     mutating func followed(by session: Session, in conversation: ConversationID) -> Bool {
-        if followers.isEmpty { shown = message(of: conversation) }
+        if followers.isEmpty { (shown, shownPeople) = (message(of: conversation), people) }
         return followers.insert(session)
     }
 
@@ -125,7 +128,7 @@ struct ShownMembers {
     mutating func unfollowed(by session: Session) -> Bool { followers.remove(session) }
 
     mutating func told(_ members: ServerMessage.Members, at now: Instant) {
-        (shown, lastTold) = (members, now)
+        (shown, shownPeople, lastTold) = (members, people, now)
     }
 
     /// When a change of the members may be sent: at once or, if there are many, once ``ShardSettings/Typing/coalesce``

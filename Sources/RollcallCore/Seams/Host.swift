@@ -18,12 +18,18 @@ public protocol Host: AnyObject {
     func mended(_ records: Int)
     /// A message to this worker came. ``Shard/noticed(_:at:)`` is to be called on each of its shards.
     func received(_ notice: WorkerNotice)
+    /// Asks the app's server about access, as ``AccessQueue`` does for this shard. ``Shard/answered(_:at:)`` follows, unless the
+    /// question is withdrawn.
+    func ask(_ question: AccessQuestion, _ need: AccessQueue.Need)
+    func withdraw(_ question: AccessQuestion)
     /// A published change could not be parsed as this type: it is another version's, or not Rollcall's.
     func couldNotRead(_ change: Any.Type)
 }
 
 extension Host {
     public func mended(_: Int) {}
+    public func ask(_: AccessQuestion, _: AccessQueue.Need) {}
+    public func withdraw(_: AccessQuestion) {}
     public func couldNotRead(_: Any.Type) {}
 }
 

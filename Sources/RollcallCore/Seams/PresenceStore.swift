@@ -52,6 +52,9 @@ public protocol PresenceStore: AnyObject {
 
     func stopTyping(_ stop: TypingSignal, reply: @escaping StoreReply<TypingStopOutcome>)
 
+    /// Notes what an app's server answered about access.
+    func write(_ write: AccessWrite, reply: @escaping StoreReply<AccessWritten>)
+
     /// Reads a conversation.
     func room(_ read: RoomRead, reply: @escaping StoreReply<RoomSnapshot>)
 

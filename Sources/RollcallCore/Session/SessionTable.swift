@@ -64,6 +64,9 @@ final class SessionTable {
     }
 
     /// Draws the ID of a session that is welcomed next.
+    /// A random part, from 0 to 1.
+    func chance() -> Double { Double.random(in: 0..<1, using: &random) }
+
     func newID() -> SessionID { SessionID(using: &random) }
 
     /// Handles the welcome of a connected session, whose device has this name.

@@ -50,6 +50,12 @@ final class UserBudgets {
         return isCharged
     }
 
+    /// Charges for what has to happen whether the user can pay or not.
+    func owe(_ cost: Int, by user: UserID, at now: Instant) {
+        budgets[user, default: Budget(bucket: TokenBucket(rate: rate, burst: burst, now: now))].bucket.take(
+            cost, at: now)
+    }
+
     /// Gives back what a message cost too much. The sessions of the user that wait for their budget go on.
     func refund(_ cost: Int, to user: UserID, at now: Instant) {
         budgets[user]?.bucket.refund(cost)

@@ -14,6 +14,8 @@ final class Loop {
         case state(Session)
         case watch(Watch)
         case room(Room)
+        /// An admission ends, or may have to be renewed.
+        case access(Room)
         case members(Room)
         case here(Room)
         /// Somebody has been here for as long as apps' servers have said.

@@ -54,7 +54,8 @@ public final class Shard {
         backendEntries = BackendEntries(loop)
         hereLists = HereLists(loop, outbound, rooms, backendEntries)
         conversations = Conversations(
-            loop, outbound, table, rooms, budgets, typing, typingFanOut, watches, memberLists, hereRecords, hereLists)
+            loop, outbound, table, rooms, budgets, typing, typingFanOut, watches, memberLists, hereRecords, hereLists,
+            Admissions(loop, table, budgets))
         records = DeviceRecords(loop, outbound, table, hereRecords)
         sessions = Sessions(loop, table, outbound, budgets, watches, conversations, records, hereRecords)
         inbox = Inbox(loop, budgets, outbound, watches, conversations, records, hereRecords, sessions)
@@ -114,6 +115,7 @@ public final class Shard {
             case .state(let session): records.stateDue(session, at: now)
             case .watch(let watch): watches.queue(watch)
             case .room(let room): typingFanOut.due(room, at: now)
+            case .access(let room): conversations.accessDue(room, at: now)
             case .members(let room): memberLists.queue(room)
             case .here(let room): hereLists.queue(room)
             case .hereEnds(let room): hereLists.due(room, at: now)
@@ -260,6 +262,9 @@ public final class Shard {
     package func presenceChanged(_ change: PresenceChange, at now: Instant) { watches.published(change, at: now) }
 
     package func presenceUnreadable(of user: UserID) { watches.unreadable(user) }
+
+    /// Handles an answer of the app's server.
+    public func answered(_ verdict: AccessQueue.Verdict, at now: Instant) { conversations.answered(verdict, at: now) }
 
     /// Handles a message to the worker, which may concern a session of this shard.
     public func noticed(_ notice: WorkerNotice, at now: Instant) {

@@ -30,6 +30,8 @@ public struct ShardSettings: Hashable, Sendable {
     public var isSpread = false
     /// `conversations.default`: what sessions may join whose token does not say it.
     public var join = JoinRight.all
+    /// Whether an app's server is asked who may join conversations without members (`access.url`).
+    public var asksAccess = false
     /// `access.watch`: whom sessions may ask about whose token does not say it.
     public var watch = WatchRight.all
     /// The longest member list that lets its members ask about one another.

@@ -15,18 +15,19 @@ final class Conversations {
     private let memberLists: MemberLists
     private let hereRecords: HereRecords
     private let hereLists: HereLists
+    private let admissions: Admissions
     /// Rooms with a published change that this version cannot read.
     private var unclear: Set<Room> = []
 
     init(
         _ loop: Loop, _ outbound: Outbound, _ table: SessionTable, _ rooms: Directory<ConversationID, Room>,
         _ budgets: UserBudgets, _ typing: TypingSignals, _ typingFanOut: TypingFanOut, _ watches: Watches,
-        _ memberLists: MemberLists, _ hereRecords: HereRecords, _ hereLists: HereLists
+        _ memberLists: MemberLists, _ hereRecords: HereRecords, _ hereLists: HereLists, _ admissions: Admissions
     ) {
         (self.loop, self.outbound, self.table, self.rooms) = (loop, outbound, table, rooms)
         (self.budgets, self.typing, self.typingFanOut) = (budgets, typing, typingFanOut)
         (self.watches, self.memberLists) = (watches, memberLists)
-        (self.hereRecords, self.hereLists) = (hereRecords, hereLists)
+        (self.hereRecords, self.hereLists, self.admissions) = (hereRecords, hereLists, admissions)
     }
 
     /// All rooms, by number.
@@ -74,9 +75,14 @@ final class Conversations {
         case .removed(let user, let count):
             room.memberChanged(user, to: nil, count: count)
             putOut(table.of(user), of: room, at: now)
-            readMoreMembers(of: room)
+            // Of a very large conversation only some are known, and some of those were removed.
+            if room.members.known.hasFew(of: loop.settings.limits.watchedUsers) { readMembers(of: room) }
         case .reset:
             readAgain(room)
+        case .ask(let user):
+            return admissions.dropped(user, in: room, at: now)
+        case .people:
+            return readMembers(of: room)
         }
         typingFanOut.queue(room)
         memberLists.queue(room)
@@ -94,16 +100,21 @@ final class Conversations {
             typingFanOut.noteShown(room.typing.typists.typists, in: room, toAll: true, at: now)
         }
         if read.mostMembers > 0 { memberLists.queue(room) }
+        if snapshot.isManaged { admissions.forgetAll(room) }
         for user in read.users {
-            // Where there are no members, each session's own right decides.
-            let isAdmitted = snapshot.isManaged && snapshot.admitted.contains(user)
             let all = table.of(user)
-            let mayJoin = all.map { session in
-                snapshot.isManaged
-                    ? isAdmitted : session.right.covers(room.conversation)
+            // Where there are no members, each session's own right decides, and then the app's server.
+            var admitted = snapshot.admitted.contains(user) ? all : []
+            var isAsked = false
+            if !snapshot.isManaged {
+                admitted = all.filter { $0.right.covers(room.conversation) }
+                if loop.settings.asksAccess, admitted.count < all.count {
+                    isAsked = admissions.judge(user, in: room, snapshot, at: now) == .asked
+                    admitted = isAsked ? admitted : all
+                }
             }
-            admitWaiting(zip(all, mayJoin).filter(\.1).map(\.0), to: room, at: now)
-            putOut(zip(all, mayJoin).filter { !$1 }.map(\.0), of: room, at: now)
+            admitWaiting(admitted, to: room, at: now)
+            if !isAsked { putOut(all.filter { !admitted.contains($0) }, of: room, at: now) }
             guard !room.isOver else { return }
         }
         readForWaiting(room)
@@ -119,6 +130,7 @@ final class Conversations {
     /// so nothing that survives that ends here.
     func depart(_ session: Session, from room: Room) {
         room.left(session)
+        if let user = session.user { admissions.left(user, room) }
         outbound.cancel(.room(room), for: session)
         memberLists.unwatch(room, for: session)
         hereLists.unfollow(room, for: session)
@@ -208,11 +220,48 @@ final class Conversations {
         }
     }
 
-    /// Reads more members of a very large conversation, of which only some are known and some of those were removed.
-    private func readMoreMembers(of room: Room) {
+    private func readMembers(of room: Room) {
         let most = loop.settings.limits.watchedUsers
-        guard loop.redis.answersReads, !room.isOver, room.members.known.hasFew(of: most) else { return }
+        guard loop.redis.answersReads, !room.isOver, room.members.known.names != nil else { return }
         read(RoomRead(conversation: room.conversation, users: [], withTyping: false, mostMembers: most), for: room)
+    }
+
+    // MARK: Access
+
+    private func readAccess(of users: [UserID], in room: Room) {
+        guard !users.isEmpty, loop.redis.answersReads, room.phase == .live, !room.isOver else { return }
+        read(RoomRead(conversation: room.conversation, users: users, withTyping: false, mostMembers: 0), for: room)
+    }
+
+    /// Handles that an admission may have ended, or may have to be renewed. While Redis is away, nobody has to leave.
+    func accessDue(_ room: Room, at now: Instant) {
+        guard !room.isOver else { return }
+        guard loop.redis.answersReads else { return loop.remind(.access(room), at: now + .seconds(1)) }
+        let (over, unclear) = admissions.due(room, at: now)
+        for user in over { refuse(user, in: room, at: now) }
+        readAccess(of: unclear, in: room)
+    }
+
+    /// Handles an answer of the app's server: it counts once Redis has noted it, for all workers.
+    func answered(_ verdict: AccessQueue.Verdict, at now: Instant) {
+        let (question, answer) = (verdict.question, verdict.answer)
+        guard let room = rooms[question.conversation], room.asked[question.user] != nil else { return }
+        loop.store.write(AccessWrite(question, answer, sent: loop.redis.time(at: verdict.sent))) { [self] reply in
+            loop.after { now in
+                guard !room.isOver, room.asked[question.user] != nil else { return }
+                switch admissions.written(reply, answer, of: question.user, in: room, at: now) {
+                case true: admitWaiting(room.pendingJoins.of(question.user).map(\.session), to: room, at: now)
+                case false: refuse(question.user, in: room, at: now)
+                case nil: break
+                }
+                if !room.isOver { readForWaiting(room) }
+            }
+        }
+    }
+
+    /// Has those of a user's sessions leave that have no right of their own.
+    private func refuse(_ user: UserID, in room: Room, at now: Instant) {
+        putOut(table.of(user).filter { !$0.right.covers(room.conversation) }, of: room, at: now)
     }
 
     // MARK: Joining

@@ -24,6 +24,10 @@ final class Room: Numbered {
     /// Sessions that have joined.
     private(set) var sessions = IndexedSet<Session>()
     var pendingJoins = PendingJoins()
+    /// Users who are there because an app's server admitted them.
+    var admissions: [UserID: Admission] = [:]
+    /// The users whom it is asked about, and whether they were charged for it.
+    var asked: [UserID: Bool] = [:]
     var typing: ShownTyping
     var members = ShownMembers()
     /// Who has it open; `nil` while nobody follows that.
@@ -111,6 +115,7 @@ final class Room: Numbered {
         }
         if read.mostMembers > 0 {
             members.known.snapshotRead(snapshot.members ?? [:], count: snapshot.memberCount, most: mostMembers)
+            members.people = snapshot.isManaged ? [] : snapshot.people
         }
         isManaged = snapshot.isManaged
     }

@@ -143,7 +143,9 @@ final class TypingSignals {
             let signal = TypingSignal(
                 user: name.user, device: name.device, conversation: conversation, expiry: expiry, kind: kind,
                 name: session.recorder?.profile.name)
-            loop.store.signalTyping(signal, isOpen: session.right.covers(conversation)) { [self] reply in
+            // Where an app's server is asked, whoever has joined may type.
+            let isOpen = loop.settings.asksAccess || session.right.covers(conversation)
+            loop.store.signalTyping(signal, isOpen: isOpen) { [self] reply in
                 loop.after { _ in
                     typingSignalled(reply, signal, for: session, id: id, isAwaited: isAwaited)
                 }
@@ -169,7 +171,10 @@ final class TypingSignals {
 
     /// Why a session may not join or type.
     func notAMember(of room: Room?) -> String {
-        room?.isManaged == false
+        if room?.isManaged == false, loop.settings.asksAccess {
+            return "the app's server, which access.url names, does not let you in"
+        }
+        return room?.isManaged == false
             ? "the conversation is closed, since its members were never set: set them with PUT /v1/conversations/{c}/members, "
                 + "name it in the token's claim join, or set conversations.default: open"
             : "you are not a member of this conversation"

@@ -67,12 +67,24 @@ public enum MemberChange: Hashable, Sendable {
     case member(UserID, name: ByteString, count: Int?)
     case removed(UserID, count: Int?)
     case reset
+    /// An app's server is to be asked again about this user, or about all who were admitted.
+    case ask(UserID?)
+    /// Those whom the app's server named as the conversation's people are others.
+    case people
 }
 
 extension MemberChange: JSONReadable {
     package init(json: JSONValue) throws(UnexpectedJSON) {
         if try json.optionalField("reset") == true {
             self = .reset
+            return
+        }
+        if try json.has("ask") {
+            self = .ask((try? json.field("ask") as Bool) == nil ? try json.field("ask") : nil)
+            return
+        }
+        if try json.optionalField("people") == true {
+            self = .people
             return
         }
         let user: UserID = try json.field("user")

@@ -270,12 +270,18 @@ public struct RoomSnapshot: Hashable, Sendable {
     public var memberCount: Int
     /// Who is here; `nil` if that was not requested.
     public var here: HereSnapshot?
+    /// What an app's server has answered about the users in the request.
+    public var access: [UserID: AccessRecord]
+    /// Whom it named as the conversation's people.
+    public var people: [UserID]
 
     public init(
         time: Timestamp, isManaged: Bool, admitted: Set<UserID>, typists: [Entry], members: [UserID: ByteString]?,
-        memberCount: Int = 0, here: HereSnapshot? = nil
+        memberCount: Int = 0, here: HereSnapshot? = nil, access: [UserID: AccessRecord] = [:], people: [UserID] = []
     ) {
         self.here = here
+        self.access = access
+        self.people = people
         self.time = time
         self.isManaged = isManaged
         self.admitted = admitted

@@ -1,14 +1,16 @@
 -- Reads a conversation's current state: which users are members, the typists, the members and who is here. Writes nothing.
 --
 -- KEYS     1 members:{CONVERSATION}, 2 typing:{CONVERSATION}, 3 typing:{CONVERSATION}: without a user,
---          4 here:{CONVERSATION}, 5 here:{CONVERSATION}:since (both absent: not who is here)
+--          4 here:{CONVERSATION}, 5 here:{CONVERSATION}:since or, with 0 in ARGV[4], 4 access:{CONVERSATION},
+--          5 access:{CONVERSATION}:people (both absent: neither)
 -- ARGV     1 1 to read the typists, 2 the most members to read, 3 typing.expiry in milliseconds,
---          with KEYS[4] the most users who are here, then users
+--          with KEYS[4] the most users who are here, or 0, then users
 -- Reply    { TIME; managed, 0 or 1; for each user whether it is a member, 0 or 1;
 --          for each typist USER DEVICE, the expiry, the user's name or null, and the kind or null; the fields and values of
 --          members, only some if there are more than ARGV[2]; the number of members;
 --          if asked, the number of users who are here, and of each of the first, the longest here first, the user, since when,
---          and the lines or null }
+--          and the lines or null; of access the people or null, the mark of all or null, and of each user the score and the mark
+--          or null }
 
 local BATCH = 1000 -- Lua passes no more than some thousand arguments
 
@@ -69,9 +71,21 @@ local function members(most)
   return fields
 end
 
+-- Of a foreign key, nobody is admitted.
+local function access()
+  local function text(value) return type(value) ~= 'table' and value or false end
+  local function score(member) return text(redis.pcall('ZSCORE', KEYS[4], member)) end
+  local reply = { text(redis.pcall('GET', KEYS[5])), score(' ') }
+  for i = 5, #ARGV do
+    reply[2 * i - 7], reply[2 * i - 6] = score(ARGV[i]), score(' ' .. ARGV[i])
+  end
+  return reply
+end
+
 -- Of a foreign key, nobody is here.
 local function here()
   if not KEYS[4] then return nil end
+  if ARGV[4] == '0' then return access() end
   local users, reply = {}, { redis.pcall('HLEN', KEYS[4]) }
   local first = redis.pcall('ZRANGE', KEYS[5], 0, ARGV[4] - 1, 'WITHSCORES')
   if type(reply[1]) ~= 'number' or first.err then return { 0 } end

@@ -56,12 +56,14 @@ extension Store {
         reply: @escaping Reply<RoomSnapshot>
     ) {
         let withHere = mostHere > 0
+        let withAccess = settings.readsAccess && !withHere && (!users.isEmpty || mostMembers > 0)
         let keys =
             [names.members(conversation), names.typing(conversation), names.typingOfUsers(in: conversation)]
             + (withHere ? [names.here(conversation), names.hereSince(conversation)] : [])
+            + (withAccess ? [names.access(conversation), names.accessPeople(conversation)] : [])
         let arguments: [RedisCommand.Argument] =
             [withTyping ? 1 : 0, .integer(Int64(mostMembers)), .milliseconds(settings.typingExpiry)]
-            + (withHere ? [.integer(Int64(mostHere))] : []) + users.map { .string($0.text) }
+            + (withHere || withAccess ? [.integer(Int64(mostHere))] : []) + users.map { .string($0.text) }
         let read = { [self] (done: @escaping (Int) -> Void) in
             var size = 0
             call(.room, keys: keys, arguments: arguments) {
@@ -70,7 +72,8 @@ extension Store {
             } read: {
                 size = $0.byteCount
                 return RoomSnapshot(
-                    $0, of: conversation, users: users, mostMembers: mostMembers, withHere: withHere)
+                    $0, of: conversation, users: users, mostMembers: mostMembers, withHere: withHere,
+                    withAccess: withAccess)
             }
         }
         guard let connection = commands.connection(for: keys[0]) else { return read { _ in } }
@@ -94,9 +97,10 @@ extension RedisCommand.Argument {
 
 extension RoomSnapshot {
     fileprivate init?(
-        _ value: RedisValue, of conversation: ConversationID, users: [UserID], mostMembers: Int, withHere: Bool
+        _ value: RedisValue, of conversation: ConversationID, users: [UserID], mostMembers: Int, withHere: Bool,
+        withAccess: Bool
     ) {
-        guard let parts = value.array, parts.count == (withHere ? 7 : 6), let time = parts[0].time,
+        guard let parts = value.array, parts.count == (withHere || withAccess ? 7 : 6), let time = parts[0].time,
             let managed = parts[1].integer, let answers = parts[2].array, answers.count == users.count,
             let typing = parts[3].array, let fields = parts[4].array, let count = parts[5].integer
         else { return nil }
@@ -109,6 +113,16 @@ extension RoomSnapshot {
         self.init(
             time: time, isManaged: managed == 1, admitted: admitted, typists: Self.typists(typing), members: members,
             memberCount: areAll ? members?.count ?? 0 : Int(count), here: here)
+        if withAccess, let access = parts[6].array, access.count == 2 + 2 * users.count {
+            let people = (access[0].text?.utf8.split(separator: UInt8(ascii: " ")) ?? []).compactMap {
+                try? UserID(ByteString(decoding: $0))
+            }
+            self.people = Set(people).sorted()
+            for (index, user) in users.enumerated() {
+                let marks = [access[1], access[3 + 2 * index]]
+                self.access[user] = AccessRecord(score: access[2 + 2 * index], marks: marks, at: time)
+            }
+        }
     }
 
     private static func typists(_ words: [RedisValue]) -> [Entry] {

@@ -19,15 +19,18 @@ public final class Store {
         public var typingExpiry: Duration
         /// `events.keep`: how many events to keep; `nil` if they are off.
         public var keptEvents: Int?
+        /// Whether reads of conversations tell what an app's server has answered about access.
+        public var readsAccess: Bool
 
         public init(
             names: KeyNames = KeyNames(), retention: Duration = .seconds(30 * 86_400),
-            typingExpiry: Duration = .seconds(3), keptEvents: Int? = nil
+            typingExpiry: Duration = .seconds(3), keptEvents: Int? = nil, readsAccess: Bool = false
         ) {
             self.names = names
             self.retention = retention
             self.typingExpiry = typingExpiry
             self.keptEvents = keptEvents
+            self.readsAccess = readsAccess
         }
     }
 

@@ -207,9 +207,13 @@ public struct WorkerConfiguration: Sendable {
         public var `default`: Default?
     }
 
-    /// Whether conversations without members are open to sessions whose token has no claim `join`.
-    package var isOpenByDefault: Bool { (conversations.default ?? (auth.mode == .jwt ? .closed : .open)) == .open }
+    /// Whether conversations without members are open to sessions whose token has no claim `join`. Where an app's server is
+    /// asked, it decides.
+    package var isOpenByDefault: Bool {
+        access.url == nil && (conversations.default ?? (auth.mode == .jwt ? .closed : .open)) == .open
+    }
 
+    /// Who may join conversations without members, and who may ask about whom. An embedded node asks no server.
     public struct Access: Sendable {
         public enum Watch: String, Sendable, CaseIterable {
             /// Every authenticated user may ask about everybody.
@@ -223,6 +227,18 @@ public struct WorkerConfiguration: Sendable {
         public var watch: Watch?
         /// The longest member list that lets its members ask about one another.
         public var sharedMembers = 100
+        /// The app's server that is asked who may join a conversation without members, where no claim `join` opens it: `https`, or
+        /// `http` on this machine; `nil` for none.
+        public var url: String?
+        /// A file with the secret that signs questions, in the form of Standard Webhooks. A second line may hold the previous
+        /// secret, which then signs too.
+        public var secretFile: String?
+        /// A file with CA certificates (PEM) for that URL's server, in place of the system's.
+        public var authority: String?
+        /// The time limit for one request and its answer.
+        public var timeout = Duration.seconds(3)
+        /// The contents of ``secretFile`` when the configuration was loaded.
+        public var secret: Secret?
     }
 
     /// About whom sessions may ask whose token has no claim `watch`.

@@ -81,6 +81,10 @@ package enum Metric: String, CaseIterable, Sendable {
     case webhookReplaced = "rollcall_webhook_replaced_total"
     case webhookDeliveries = "rollcall_webhook_deliveries_total"
 
+    case accessQuestions = "rollcall_access_questions_total"
+    case accessWaiting = "rollcall_access_waiting"
+    case accessTime = "rollcall_access_seconds"
+
     case cpuSeconds = "process_cpu_seconds_total"
     case residentMemory = "process_resident_memory_bytes"
     case openFiles = "process_open_fds"
@@ -93,7 +97,7 @@ package enum Metric: String, CaseIterable, Sendable {
 
     package var kind: Kind {
         switch self {
-        case .typingPublish, .typingDelivery, .eventLoopLag, .redisRoundTrip: .histogram
+        case .typingPublish, .typingDelivery, .eventLoopLag, .redisRoundTrip, .accessTime: .histogram
         default: rawValue.hasSuffix("_total") ? .counter : .gauge
         }
     }

@@ -5,7 +5,7 @@ package import Logging
 package import Metrics
 internal import NIOConcurrencyHelpers
 package import NIOCore
-internal import RollcallCore
+package import RollcallCore
 package import RollcallProtocol
 internal import RollcallRedis
 internal import ServiceLifecycle
@@ -167,6 +167,24 @@ package final class Node: Sendable {
         watch.withLockedValue { $0 = Task { [weak self, alarms] in await self?.watchRedis(alarms) } }
         lease.withLockedValue { $0 }.map { lease in
             lease.eventLoop.execute { lease.value.mayEvict = policy != nil }
+        }
+    }
+
+    /// Has questions about access answered by an app's server. Call it before ``start(edge:host:sessions:)``.
+    ///
+    /// - Parameter ask: takes a question, why it is asked, `nil` if it no longer is, and the shard's number.
+    package func askAccess(_ ask: @escaping @Sendable (AccessQuestion, AccessQueue.Need?, Int) -> Void) async throws {
+        try await onEachShard { driver, index in driver.onAsk = { ask($0, $1, index) } }
+    }
+
+    /// The app's server has answered.
+    package func answered(_ verdicts: [AccessQueue.Verdict]) {
+        for (index, shard) in shards.withLockedValue({ $0 }).enumerated() {
+            let own = verdicts.filter { $0.callers.contains(index) }
+            guard !own.isEmpty else { continue }
+            shard.eventLoop.execute {
+                for verdict in own { shard.value.shard.after { $0.answered(verdict, at: $1) } }
+            }
         }
     }
 

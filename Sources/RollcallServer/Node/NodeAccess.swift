@@ -147,6 +147,20 @@ extension Node: NodeAccess {
 }
 
 extension Node {
+    package func dropAccess(of user: UserID?, to conversation: ConversationID) async throws {
+        let _: AccessWritten = try await ask { store, reply in
+            store.dropAccess(of: user, to: conversation, reply: reply)
+        }
+    }
+
+    package var isOpenByDefault: Bool { settings.shard.join == .all }
+
+    package func access(of user: UserID, to conversation: ConversationID) async throws -> RoomSnapshot {
+        try await ask { store, reply in
+            store.room(conversation, users: [user], withTyping: false, mostMembers: 0, reply: reply)
+        }
+    }
+
     /// As ``RollcallRedis/Store/claimDelivery(by:for:delivered:isOffered:notes:reply:)``.
     package func claimDelivery(
         by claimant: String, for duration: Duration, delivered: EventID?, isOffered: Bool, notes: String?

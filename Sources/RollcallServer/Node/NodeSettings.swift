@@ -33,7 +33,8 @@ package struct NodeSettings: Sendable {
             names: KeyNames(prefix: configuration.redis.prefix), retention: configuration.presence.retention,
             typingExpiry: configuration.typing.expiry,
             // On a cluster, the stream and a record are in different slots, which no script can write.
-            keptEvents: configuration.events.enabled && !redis.isCluster ? configuration.events.keep : nil)
+            keptEvents: configuration.events.enabled && !redis.isCluster ? configuration.events.keep : nil,
+            readsAccess: configuration.access.url != nil)
         shard = ShardSettings()
         shard.typing.expiry = configuration.typing.expiry
         shard.typing.throttle = configuration.typing.throttle
@@ -52,6 +53,7 @@ package struct NodeSettings: Sendable {
             configuration.edge.reconnect ?? max(.milliseconds(250), kept.reduce(ShardSettings().reconnect, min))
         shard.join = configuration.isOpenByDefault ? .all : .none
         shard.watch = configuration.watchByDefault == .anyone ? .all : .none
+        shard.asksAccess = configuration.access.url != nil
         shard.sharedMembers = configuration.access.sharedMembers
         shard.limits = ServerMessage.Limits(
             watchedUsers: configuration.limits.watchedUsers,

@@ -48,6 +48,15 @@ package protocol OperatorAccess: NodeAccess {
     /// Ends whatever servers have said of a user's typing.
     func stopTyping(_ user: UserID, in conversation: ConversationID) async throws
 
+    /// Drops what an app's server has answered about this user, or about all: it is asked again, on all workers.
+    func dropAccess(of user: UserID?, to conversation: ConversationID) async throws
+
+    /// Reads whether the user is a member of the conversation, and what an app's server has answered.
+    func access(of user: UserID, to conversation: ConversationID) async throws -> RoomSnapshot
+
+    /// Whether conversations without members are open.
+    var isOpenByDefault: Bool { get }
+
     /// The most bytes that a user may show where they are here.
     var hereData: Int { get }
 
@@ -185,7 +194,10 @@ extension Node: OperatorAccess {
         try await demandThatAllIsKnown()
         // Revokes again, to refuse a session that a worker restores after an outage and that no record names.
         let _: Timestamp = try await ask { store, reply in store.revokeTokens(of: user, reply: reply) }
-        for conversation in conversations { try await removeMember(user, of: conversation) }
+        for conversation in conversations {
+            try await removeMember(user, of: conversation)
+            if settings.store.readsAccess { try await dropAccess(of: user, to: conversation) }
+        }
         let deadline = ContinuousClock.now + Self.patience
         repeat {
             _ = try await sendAway(user, device: nil)

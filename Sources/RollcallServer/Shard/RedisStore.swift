@@ -71,6 +71,10 @@ final class RedisStore: PresenceStore {
         store.stopTyping(stop) { [self] in answered($0, reply) }
     }
 
+    func write(_ write: AccessWrite, reply: @escaping StoreReply<AccessWritten>) {
+        store.write(write) { [self] in answered($0, reply) }
+    }
+
     func room(_ read: RoomRead, reply: @escaping StoreReply<RoomSnapshot>) {
         store.room(
             read.conversation, users: read.users, withTyping: read.withTyping, mostMembers: read.mostMembers,

@@ -30,6 +30,8 @@ package final class ShardDriver {
     /// Called when a connection leads to another server than the worker's heartbeats, with which one.
     var onSplit: ((String) -> Void)?
     var split: SplitCheck?
+    /// Called to ask the app's server about access or, without a need, no longer.
+    var onAsk: ((AccessQuestion, AccessQueue.Need?) -> Void)?
     /// Called for messages to this worker.
     var onNotice: ((WorkerNotice) -> Void)?
 
@@ -138,6 +140,10 @@ extension ShardDriver: Host {
     }
 
     package func received(_ notice: WorkerNotice) { onNotice?(notice) }
+
+    package func ask(_ question: AccessQuestion, _ need: AccessQueue.Need) { onAsk?(question, need) }
+
+    package func withdraw(_ question: AccessQuestion) { onAsk?(question, nil) }
 
     package func couldNotRead(_ change: Any.Type) {
         logger.debug("a published change could not be read", metadata: ["type": "\(change)"])

@@ -36,9 +36,11 @@ struct AdminRoutes: Sendable {
     let metrics: PrometheusMetrics?
     /// The most recent log events.
     let events: EventRing
+    /// Who asks the app's server who may join; `nil` if nobody does.
+    let access: AccessProvider?
 
-    init(node: any OperatorAccess, metrics: PrometheusMetrics?, events: EventRing) {
-        (self.node, self.metrics, self.events) = (node, metrics, events)
+    init(node: any OperatorAccess, metrics: PrometheusMetrics?, events: EventRing, access: AccessProvider? = nil) {
+        (self.node, self.metrics, self.events, self.access) = (node, metrics, events, access)
         told = AdminEvents(node)
     }
 
@@ -92,7 +94,7 @@ struct AdminRoutes: Sendable {
                 try await node.stopTyping($0.user(), in: $0.conversation())
                 return Response(status: .noContent)
             },
-        ] + memberRoutes
+        ] + memberRoutes + accessRoutes
     }
 
     private var memberRoutes: [AdminRoute] {
@@ -114,6 +116,30 @@ struct AdminRoutes: Sendable {
             },
             AdminRoute(.delete, one, .app, isAudited: true) {
                 try await node.removeMember($0.user(), of: $0.conversation())
+                return Response(status: .noContent)
+            },
+        ]
+    }
+
+    private var accessRoutes: [AdminRoute] {
+        let (conversation, user) = (
+            "/v1/conversations/{conversation}/access", "/v1/conversations/{conversation}/access/{user}"
+        )
+        return [
+            AdminRoute(.get, user, .read) {
+                let (user, conversation) = (try $0.user(), try $0.conversation())
+                let report = try await access?.report(on: AccessQuestion(user: user, conversation: conversation))
+                return AdminJSON.response(
+                    AdminAccess(
+                        try await node.access(of: user, to: conversation), of: user, to: conversation,
+                        isOpen: node.isOpenByDefault, report))
+            },
+            AdminRoute(.delete, user, .app, isAudited: true) {
+                try await node.dropAccess(of: $0.user(), to: $0.conversation())
+                return Response(status: .noContent)
+            },
+            AdminRoute(.delete, conversation, .app, isAudited: true) {
+                try await node.dropAccess(of: nil, to: $0.conversation())
                 return Response(status: .noContent)
             },
         ]

@@ -30,14 +30,15 @@ package struct AdminServer: Service {
     ///   configuration names port 0, the address has the port that was picked.
     package init(
         _ configuration: WorkerConfiguration.Admin, node: any OperatorAccess, group: any EventLoopGroup, logger: Logger,
-        metrics: PrometheusMetrics? = nil, events: EventRing = EventRing(), certificate: CertificateKeeper? = nil,
+        metrics: PrometheusMetrics? = nil, events: EventRing = EventRing(), access: AccessProvider? = nil,
+        certificate: CertificateKeeper? = nil,
         listening: @escaping @Sendable (SocketAddress) async -> Void = { _ in }
     ) {
         (self.configuration, self.group) = (configuration, group)
         (self.certificate, self.listening) = (certificate, listening)
         tokens = AdminTokens(configuration, logger: logger)
         refusals = AdminRefusals(metrics ?? MetricsSystem.factory, logger: logger)
-        let routes = AdminRoutes(node: node, metrics: metrics, events: events).all
+        let routes = AdminRoutes(node: node, metrics: metrics, events: events, access: access).all
         responder = Self.responder(
             routes,
             AdminGate(

@@ -26,6 +26,7 @@ extension WorkerConfiguration {
             auth.issuers[place].secret = files.secret("auth.issuers", auth.issuers[place].secretFile)
             auth.issuers[place].jwks = files.text("auth.issuers", auth.issuers[place].jwksFile)
         }
+        access.secret = files.secret("access.secret_file", access.secretFile)
         events.webhook.secret = files.secret("events.webhook.secret_file", events.webhook.secretFile)
         _ = files.contents("redis.sentinel_password_file", redis.sentinelPasswordFile)
     }
@@ -48,6 +49,7 @@ extension WorkerConfiguration {
         }
         for (key, path) in [
             ("auth.jwks_authority", auth.jwksAuthority), ("events.webhook.authority", events.webhook.authority),
+            ("access.authority", access.authority),
         ] + auth.issuers.map({ ("auth.issuers", $0.jwksAuthority) }) {
             guard let authority = files.contents(key, path),
                 (try? NIOSSLCertificate.fromPEMBytes(authority))?.isEmpty != false

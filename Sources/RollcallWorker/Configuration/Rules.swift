@@ -110,30 +110,47 @@ extension WorkerConfiguration {
         onlyUnderTLS("redis.server_name", \.redis.serverName),
     ]
 
-    private static let eventRules: [Rule] = [
-        Rule(.inconsistent, "events.enabled", "redis.url") {
-            $0.events.enabled && $0.redis.deployment?.isCluster == true
-                ? "events are not there yet for a Redis Cluster: use one server or Sentinel, or leave them off" : nil
-        },
-        Rule(.inconsistent, "events.webhook.url", "events.enabled") {
-            $0.events.webhook.url != nil && !$0.events.enabled
-                ? "events.enabled is false: there is nothing to deliver" : nil
-        },
-        Rule(.missing, "events.webhook.secret_file", "events.webhook.url") {
-            let webhook = $0.events.webhook
-            guard webhook.url != nil, webhook.secretFile == nil, webhook.secret == nil else { return nil }
-            return
-                "events.webhook.url is set: name a file with the secret that signs deliveries (\(WebhookKeys.recipe))"
-        },
-        Rule(.malformed, "events.webhook.secret_file") {
-            do throws(UnusableFile) {
-                _ = try $0.events.webhook.secret.map { secret throws(UnusableFile) in try WebhookKeys(secret) }
-                return nil
-            } catch {
-                return error.reason
-            }
-        },
-    ]
+    private static let eventRules: [Rule] =
+        [
+            Rule(.inconsistent, "events.enabled", "redis.url") {
+                $0.events.enabled && $0.redis.deployment?.isCluster == true
+                    ? "events are not there yet for a Redis Cluster: use one server or Sentinel, or leave them off"
+                    : nil
+            },
+            Rule(.inconsistent, "events.webhook.url", "events.enabled") {
+                $0.events.webhook.url != nil && !$0.events.enabled
+                    ? "events.enabled is false: there is nothing to deliver" : nil
+            },
+            Rule(.inconsistent, "conversations.default", "access.url") {
+                $0.access.url != nil && $0.conversations.default == .open
+                    ? "access.url is set: its server decides who may join, and would never be asked" : nil
+            },
+        ]
+        + signed("events.webhook", { ($0.events.webhook.url, $0.events.webhook.secretFile, $0.events.webhook.secret) })
+        + signed("access", { ($0.access.url, $0.access.secretFile, $0.access.secret) })
+
+    /// The rules of requests to an app's server, which a secret signs.
+    private static func signed(
+        _ section: String,
+        _ settings: @escaping @Sendable (WorkerConfiguration) -> (url: String?, file: String?, secret: Secret?)
+    ) -> [Rule] {
+        let key = "\(section).secret_file"
+        return [
+            Rule(.missing, key, "\(section).url") {
+                let (url, file, secret) = settings($0)
+                guard url != nil, file == nil, secret == nil else { return nil }
+                return "\(section).url is set: name a file with the secret that signs requests (\(WebhookKeys.recipe))"
+            },
+            Rule(.malformed, key) {
+                do throws(UnusableFile) {
+                    _ = try settings($0).secret.map { secret throws(UnusableFile) in try WebhookKeys(secret, key: key) }
+                    return nil
+                } catch {
+                    return error.reason
+                }
+            },
+        ]
+    }
 
     /// If TLS is prepared but not requested, the worker reports that before it sends anything unencrypted.
     private static func onlyUnderTLS(

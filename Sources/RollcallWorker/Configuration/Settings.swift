@@ -113,6 +113,13 @@ extension WorkerConfiguration {
         .optionalChoice("conversations.default", \.conversations.default),
         .optionalChoice("access.watch", \.access.watch),
         .number("access.shared_members", \.access.sharedMembers, in: 1...1000),
+        .optional(
+            "access.url", \.access.url,
+            "an address such as https://api.example.org/access; http only with a host of this machine",
+            shown: withoutUser, where: isServerURL),
+        .optional("access.secret_file", \.access.secretFile, aFile),
+        .duration("access.timeout", \.access.timeout, in: .milliseconds(100)...(.seconds(10))),
+        .optional("access.authority", \.access.authority, aFile),
     ]
 
     private static let eventsSettings: [Setting] = [

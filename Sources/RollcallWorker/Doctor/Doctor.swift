@@ -40,7 +40,8 @@ package struct Finding: Codable, Hashable, Sendable {
 
 /// The checks, in the order of the report. The names are stable: programs match on them.
 package enum Check: String, Codable, CaseIterable, Sendable {
-    case configuration, authentication, files, certificates, redis, version, role, persistence, eviction, clients,
+    case configuration, authentication, files, certificates, access, redis, version, role, persistence, eviction,
+        clients,
         rights, latency,
         clock, events, subscriptions
     case openFiles = "open_files"
@@ -101,9 +102,11 @@ package enum Doctor {
         let risks = (host.authentication + (await host.keys()) + host.files + host.certificates).filter {
             $0.verdict != .ok || problems.isEmpty
         }
+        let access = wrong.contains { $0.hasPrefix("access.") } ? [] : await host.access()
         let redis = await redis(configuration, deployment, logger)
         return Examination(
-            redis: deployment.map { "\($0)" }, findings: sound + risks + redis + [host.openFiles] + (await host.ports())
+            redis: deployment.map { "\($0)" },
+            findings: sound + risks + access + redis + [host.openFiles] + (await host.ports())
         )
     }
 

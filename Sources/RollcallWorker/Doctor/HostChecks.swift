@@ -6,6 +6,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import RollcallProtocol
 import RollcallRedis
 import RollcallServer
 
@@ -64,9 +65,13 @@ struct HostChecks {
 
     private var access: Finding {
         let conversations =
-            configuration.isOpenByDefault
-            ? "everybody may join conversations without members (conversations.default: open)"
-            : "conversations without members are closed, except to tokens whose claim join opens them"
+            if let url = configuration.access.url {
+                "\(url) decides who may join conversations without members, except for tokens whose claim join opens them"
+            } else if configuration.isOpenByDefault {
+                "everybody may join conversations without members (conversations.default: open)"
+            } else {
+                "conversations without members are closed, except to tokens whose claim join opens them"
+            }
         let presence =
             switch configuration.watchByDefault {
             case .anyone: "any signed-in user may read any user's presence (access.watch: anyone)"
@@ -88,6 +93,27 @@ struct HostChecks {
             findings.append(await keys(at: url, authority: auth.jwksAuthority, of: auth.issuer))
         }
         return findings
+    }
+
+    /// Whether the app's server answers who may join: it is asked nothing, as a worker would ask.
+    func access() async -> [Finding] {
+        let settings = configuration.access
+        guard let url = settings.url else { return [Finding(.access, .ok, "no server is asked who may join")] }
+        do {
+            let keys = try settings.secret.map { try WebhookKeys($0, key: "access.secret_file") }
+            let answer = try await AccessProvider.post([], to: settings, keys: keys, at: .hostTime)
+            _ = try answer.body.withUnsafeReadableBytes { try AccessAnswers($0, to: []) }
+            return [Finding(.access, .ok, "\(url) answers who may join")]
+        } catch {
+            let reason = (error as? AccessFailure)?.reason ?? (error as? HTTPClient.Failure).map { "\($0)" }
+            return [
+                Finding(
+                    .access, .failure,
+                    "\(url) does not answer who may join: \(reason ?? NetworkFailure.sentence(error))",
+                    advice: "it must answer {\"questions\":[]} with 200 and {\"answers\":[]}; until it does, joins wait"
+                )
+            ]
+        }
     }
 
     private func keys(at url: String, authority: String?, of issuer: String?) async -> Finding {
@@ -153,6 +179,7 @@ struct HostChecks {
                 ("edge.private_key", configuration.edge.privateKey), ("admin.private_key", admin.privateKey),
                 ("auth.secret_file", auth.secretFile), ("auth.previous_secret_file", auth.previousSecretFile),
                 ("events.webhook.secret_file", configuration.events.webhook.secretFile),
+                ("access.secret_file", configuration.access.secretFile),
                 ("config", redis.deployment?.password == nil || wrong.contains("redis.url") ? nil : file),
             ] + AdminRole.allCases.map { ($0.key, admin.path($0)) }
         let secrets = named.compactMap { key, path in path.map { (key: key, path: $0, mode: Self.mode(of: $0)) } }

@@ -66,18 +66,8 @@ final class EventDelivery {
         claimant = "\(configuration.worker.id).\(String(UInt64.random(in: 0...(.max)), radix: 16))"
         self.node = node
         self.logger = logger
-        keys = FollowedFiles(
-            webhook.secretFile.map { [("events.webhook.secret_file", $0)] } ?? [],
-            value: webhook.secret.flatMap { try? WebhookKeys($0) },
-            parse: { contents throws(UnusableFile) in
-                try contents.first.map { text throws(UnusableFile) in try WebhookKeys(Secret(text)) }
-            },
-            report: { result, _ in
-                guard case .failure(let error) = result else { return }
-                logger.error(
-                    "a new webhook secret cannot be used; the previous one stays in use",
-                    metadata: ["reason": "\(error.reason)"])
-            })
+        keys = WebhookKeys.followed(
+            "events.webhook.secret_file", webhook.secretFile, webhook.secret, logger: logger)
         entries = metrics.makeMeter(label: Metric.events.rawValue, dimensions: [])
         age = metrics.makeMeter(label: Metric.webhookAge.rawValue, dimensions: [])
         results = Dictionary(
@@ -245,13 +235,7 @@ final class EventDelivery {
             var client = try HTTPClient(address, authority: webhook.authority, isBeside: false)
             (client.deadline, client.wantsBody) = (webhook.timeout, false)
             let body = ByteBuffer(bytes: WebhookBody(events: page.events).jsonText)
-            // By Redis's clock: this host's may be wrong, and receivers refuse what is old.
-            let time = now.milliseconds / 1000
-            let headers: HTTPHeaders = [
-                "content-type": "application/json", "user-agent": "Rollcall/\(RollcallVersion.current)",
-                "webhook-id": id, "webhook-timestamp": "\(time)",
-                "webhook-signature": keys.signature(id: id, timestamp: time, body: body.readableBytesView),
-            ]
+            let headers = keys.headers(id: id, at: now, body: body)
             // Not cancelled with this task: a delivery that the server has accepted would be repeated after each restart.
             let answer = Task { [client] in try await client.send(.POST, address.uri, headers: headers, body: body) }
             return Self.judged(

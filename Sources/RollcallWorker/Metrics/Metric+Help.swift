@@ -82,6 +82,10 @@ extension Metric {
         case .eventsRefused: "Whether Redis refuses to append events."
         case .webhookReplaced: "Events that the webhook never took, and for which it was sent a reset."
         case .webhookDeliveries: "Deliveries to the webhook, by result."
+        case .accessQuestions:
+            "Questions to the app's server about who may join, by result: allowed, denied or unanswered."
+        case .accessWaiting: "Questions about who may join that have no answer yet."
+        case .accessTime: "Time from a request to the app's server about who may join until its answer or failure."
         case .cpuSeconds: "Processor time that the process has used."
         case .residentMemory: "Memory of the process that is in RAM."
         case .openFiles: "Files and sockets that the process has open."

@@ -51,6 +51,10 @@ final class Stage {
     private(set) var refusesWrites = false
     /// How often each kind of write was asked of Redis, refused ones included.
     private(set) var writes: [String: Int] = [:]
+    /// What is asked of the app's server, and what was taken from there.
+    var questions = AccessQueue()
+    private var denials: [AccessQueue.Verdict] = []
+    private(set) var withdrawn: [AccessQuestion] = []
     /// Whether Redis lost every lease and no heartbeat has told yet.
     var leasesAreLost = false
 
@@ -325,6 +329,7 @@ final class Stage {
             if read.mostMembers > 0 { redisCost.membersRead += 1 }
         case .write, .writeHere: redisCost.writes += 1
         case .signalTyping(let signal): signals.append(signal)
+        case .access: redisCost.writes += 1
         case .list, .unlist, .listEntry, .announce, .isListed, .stopTyping, .audit, .lines: break
         }
     }
@@ -367,6 +372,43 @@ extension Stage: Host {
     func received(_: WorkerNotice) {}
     func assertAnew(_ reason: AssertionReason) { assertionsAsked.append(reason) }
     func sweep(_ items: [HeldItem]) { swept += items }
+
+    func ask(_ question: AccessQuestion, _ need: AccessQueue.Need) {
+        // What is known comes as an event of its own.
+        if let known = questions.ask(question, need, for: 0, at: now) { denials.append(known) }
+    }
+
+    func withdraw(_ question: AccessQuestion) {
+        withdrawn.append(question)
+        questions.withdraw(question, for: 0)
+    }
+
+    /// What is sent to the app's server now.
+    func sendQuestions() -> [AccessQueue.Batch] {
+        var batches: [AccessQueue.Batch] = []
+        while let batch = questions.next(at: now) { batches.append(batch) }
+        return batches
+    }
+
+    /// The app's server answers, and Redis too.
+    func answer(_ batch: AccessQueue.Batch, _ answer: (AccessQuestion) -> AccessAnswer?) {
+        var answers: [AccessQuestion: AccessAnswer] = [:]
+        for question in batch.questions { answers[question] = answer(question) }
+        for verdict in questions.answered(batch, answers, at: now) { event { $0.answered(verdict, at: $1) } }
+        settle()
+    }
+
+    /// The app's server answers whatever it is asked.
+    @discardableResult
+    func askApp(_ answer: (AccessQuestion) -> AccessAnswer?) -> [AccessQuestion] {
+        settle()
+        for denial in denials { event { $0.answered(denial, at: $1) } }
+        denials = []
+        settle()
+        let batches = sendQuestions()
+        for batch in batches { self.answer(batch, answer) }
+        return batches.flatMap(\.questions)
+    }
 }
 
 /// A client of a stage.

@@ -53,6 +53,7 @@ import Testing
         hear(.online, version: 10, by: watch)
         #expect(watch.news() == nil)
         watch.channelConfirmed()
+        _ = watch.readBegan()
         read(.online, version: 10, by: watch)
         _ = watch.snapshotKnown()
         #expect(
@@ -65,6 +66,7 @@ import Testing
     @Test("an authoritative read counts, whatever was known, and an ordinary one if it is newer")
     func read() {
         let watch = shown(.online, version: 10)
+        for _ in 1...2 { #expect(watch.readBegan() == false) }
         read(.offline, version: 7, by: watch)
         #expect(watch.news() == nil)
         read(.offline, version: 7, isAuthoritative: true, by: watch)
@@ -96,6 +98,7 @@ import Testing
     private func shown(_ status: PresenceStatus, version: Int64) -> Watch {
         let watch = Watch(user: "alice", number: 0)
         watch.channelConfirmed()
+        _ = watch.readBegan()
         read(status, version: version, by: watch)
         _ = watch.snapshotKnown()
         return watch

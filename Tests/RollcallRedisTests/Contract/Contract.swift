@@ -236,6 +236,22 @@ extension Contract {
         }
     }
 
+    func write(_ write: AccessWrite) async throws -> AccessWritten {
+        try await call("access of \(write.question.user): \(write.answer)") {
+            $0.write(write, reply: $1)
+        } twin: {
+            $0.write(write)
+        }
+    }
+
+    func dropAccess(of user: UserID?, to conversation: ConversationID) async throws {
+        _ = try await call("drop access of \(user?.text ?? "all")") {
+            $0.dropAccess(of: user, to: conversation, reply: $1)
+        } twin: {
+            $0.dropAccess(of: user, to: conversation)
+        }
+    }
+
     func members(of conversation: ConversationID) async throws -> [UserID: ByteString]? {
         try await call("members of \(conversation)") {
             $0.members(of: conversation, reply: $1)

@@ -212,7 +212,18 @@ private struct RandomCalls {
 
     private mutating func changeMembers(_ redis: some Contract) async throws {
         let (conversation, name) = (pick(conversations), pick(["Someone", "\"Ä\"", ""]))
-        switch Int.random(in: 0..<6, using: &random) {
+        switch Int.random(in: 0..<9, using: &random) {
+        case 6: try await redis.dropAccess(of: pick([nil, alice, bob]), to: conversation)
+        case 7, 8:
+            let now = try await redis.time()
+            let people: [UserID]? = pick([nil, [], [alice, bob], [bob]])
+            let duration = Duration.milliseconds(pick([1, 3000, 3_600_000]))
+            let answers: [AccessAnswer] = [.deny(for: .seconds(5)), .allow(for: duration, people: people)]
+            let answer = pick(answers)
+            _ = try await redis.write(
+                AccessWrite(
+                    AccessQuestion(user: pick(users), conversation: conversation), answer,
+                    sent: now.advanced(by: .milliseconds(pick([-2000, 0, 2000])))))
         case 0: try await redis.setMembers(pick([[:], [alice: name], [alice: "A", bob: name]]), of: conversation)
         case 1, 2: try await redis.setMember(pick(users), name: name, of: conversation)
         case 3: try await redis.removeMember(pick(users), of: conversation)

@@ -1,8 +1,9 @@
 // Everything that is stored, as a real Redis and its twin hold it.
 
-import RedisTwin
 import RollcallProtocol
 import RollcallRedis
+
+@testable import RedisTwin
 
 extension StoreUnderTest {
     /// Reads all keys in one step: name, type, expiry and content. Time passes while a script runs, so the expiry is
@@ -85,6 +86,15 @@ extension TwinRedis {
         }
         for (conversation, members) in memberNames {
             keys[names.members(conversation)] = stored(.hash, members.map { "\($0)=\($1)" } + ["{managed}=1"])
+        }
+        for (conversation, access) in access {
+            keys[names.access(conversation)] = stored(.zset, access) { access in
+                access.admitted.map { "\($0)=\($1.milliseconds)" }
+                    + access.marks.map { " \($0?.text ?? "")=\($1.milliseconds)" }
+            }
+        }
+        for (conversation, people) in accessPeople {
+            keys[names.accessPeople(conversation)] = stored(.string, people) { [$0.map(\.text).joined(separator: " ")] }
         }
         for (conversation, users) in here {
             keys[names.here(conversation)] = stored(

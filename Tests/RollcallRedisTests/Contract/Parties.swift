@@ -1,9 +1,9 @@
-import RedisTwin
 import RollcallProtocol
 import RollcallRedis
 import TestSupport
 import Testing
 
+@testable import RedisTwin
 @testable import struct RedisTwin.TwinRedis
 
 /// The store on a private `redis-server`.
@@ -17,7 +17,7 @@ final class RealRedis: Contract {
         store = try await StoreUnderTest(
             settings: Store.Settings(
                 retention: settings.retention, typingExpiry: settings.typingExpiry,
-                keptEvents: settings.appendsEvents ? 100_000 : nil), clock: clock)
+                keptEvents: settings.appendsEvents ? 100_000 : nil, readsAccess: true), clock: clock)
         listener = try await Overhearing(store.redis)
     }
 
@@ -105,7 +105,9 @@ actor TwinUnderTest: Contract {
     func set(time: Timestamp) { twin.time = time }
 
     /// The times at which keys expire and leases end.
-    var deadlines: [Timestamp] { keys().values.compactMap(\.expires) + twin.leases.values }
+    var deadlines: [Timestamp] {
+        keys().values.compactMap(\.expires) + twin.leases.values + twin.access.values.flatMap(\.value.admitted.values)
+    }
 }
 
 /// What is published about the users and conversations of the contract tests, as a worker receives it.

@@ -167,6 +167,7 @@ extension WorkerStanding: Timed {}
 extension DeviceWritten: Timed {}
 extension RoomSnapshot: Timed {}
 extension HereWritten: Timed {}
+extension AccessWritten: Timed {}
 
 extension Published {
     /// The script's `TIME`, if the message contains it.

@@ -12,6 +12,7 @@ final class DictionaryNode: OperatorAccess {
         var typing: [ConversationID: [Typist]] = [:]
         var here: [ConversationID: ServerMessage.Here] = [:]
         var members: [ConversationID: [UserID: String]] = [:]
+        var dropped: [String] = []
         /// The stream of events; `nil` if they are off.
         var events: [Event]?
         var records: [UserID: PresenceRecord] = [:]
@@ -40,6 +41,7 @@ final class DictionaryNode: OperatorAccess {
 
     /// The members of all conversations.
     var members: [ConversationID: [UserID: String]] { state.withLockedValue { $0.members } }
+    var dropped: [String] { state.withLockedValue { $0.dropped } }
 
     /// Accesses the state, unless calls are to fail.
     private func with<Result>(_ body: (inout State) -> Result) throws -> Result {
@@ -141,6 +143,21 @@ final class DictionaryNode: OperatorAccess {
 
     func removeMember(_ user: UserID, of conversation: ConversationID) async throws {
         try with { $0.members[conversation]?[user] = nil }
+    }
+
+    var isOpenByDefault: Bool { false }
+
+    func dropAccess(of user: UserID?, to conversation: ConversationID) async throws {
+        try with { $0.dropped.append("\(user?.text ?? "all") of \(conversation)") }
+    }
+
+    func access(of user: UserID, to conversation: ConversationID) async throws -> RoomSnapshot {
+        try with {
+            let members = $0.members[conversation]
+            return RoomSnapshot(
+                time: Timestamp(milliseconds: 0), isManaged: members != nil,
+                admitted: members?[user] == nil ? [] : [user], typists: [], members: nil)
+        }
     }
 
     func endMembership(of conversation: ConversationID) async throws {

@@ -22,14 +22,16 @@ struct EventDeliveryTests {
         let body = Array(#"{"test": 2432232314}"#.utf8)
         let (id, time) = ("msg_p5jXN8AQM9LWM0D4loKWxJek", Int64(1_614_265_330))
         let expected = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
-        #expect(try WebhookKeys(Secret(first.utf8)).signature(id: id, timestamp: time, body: body) == expected)
+        #expect(
+            try WebhookKeys(Secret(first.utf8), key: "k").signature(id: id, timestamp: time, body: body) == expected)
         let other = "whsec_" + Data(repeating: 7, count: 32).base64EncodedString()
-        let both = try WebhookKeys(Secret("\(other)\n\(first)\n".utf8)).signature(id: id, timestamp: time, body: body)
+        let both = try WebhookKeys(Secret("\(other)\n\(first)\n".utf8), key: "k").signature(
+            id: id, timestamp: time, body: body)
         #expect(both.split(separator: " ").count == 2 && both.hasSuffix(" " + expected))
         for wrong in [
             "", "whsec_", "whsec_AAAA", first + "\n" + first + "\n" + first, String(first.dropFirst()), "whsec_?",
         ] {
-            #expect(throws: UnusableFile.self, "\(wrong)") { try WebhookKeys(Secret(wrong.utf8)) }
+            #expect(throws: UnusableFile.self, "\(wrong)") { try WebhookKeys(Secret(wrong.utf8), key: "k") }
         }
     }
 
@@ -295,7 +297,8 @@ private final class Receiver: Sendable {
                 let (id, time) = (
                     headers["webhook-id"].first ?? "", Int64(headers["webhook-timestamp"].first ?? "") ?? 0
                 )
-                let expected = try? WebhookKeys(Receiver.secret).signature(id: id, timestamp: time, body: body)
+                let expected = try? WebhookKeys(Receiver.secret, key: "k").signature(
+                    id: id, timestamp: time, body: body)
                 state.attempts.append(
                     Attempt(
                         id: id, path: head.uri, body: String(decoding: body, as: UTF8.self),

@@ -6,7 +6,7 @@ internal import RedisTwin
 struct RedisCommand {
     enum Kind: String, CaseIterable {
         case ping, heartbeat, standing, forget, list, unlist, write, readPresence, audit, claimSweep, sweep
-        case signalTyping, stopTyping, writeHere, readRoom, announce
+        case signalTyping, stopTyping, writeHere, writeAccess, readRoom, announce
     }
 
     /// Why Redis refuses a command.
@@ -43,7 +43,8 @@ extension RedisCommand.Kind {
     private var isReadOnly: Bool {
         switch self {
         case .ping, .standing, .readPresence, .audit, .readRoom, .announce: true
-        case .heartbeat, .forget, .list, .unlist, .write, .claimSweep, .sweep, .signalTyping, .stopTyping, .writeHere:
+        case .heartbeat, .forget, .list, .unlist, .write, .claimSweep, .sweep, .signalTyping, .stopTyping, .writeHere,
+            .writeAccess:
             false
         }
     }
@@ -53,7 +54,7 @@ extension RedisCommand.Kind {
         switch self {
         case .ping, .heartbeat, .audit: true
         case .standing, .forget, .list, .unlist, .write, .readPresence, .claimSweep, .sweep, .signalTyping,
-            .stopTyping, .writeHere, .readRoom, .announce:
+            .stopTyping, .writeHere, .writeAccess, .readRoom, .announce:
             false
         }
     }

@@ -45,6 +45,8 @@ extension Published {
             "{\"user\":\(Self.quoted(user.text)),\"member\":true,\"name\":\(Self.quoted(name.string))\(Self.text(of: count))}"
         case .removed(let user, let count):
             "{\"user\":\(Self.quoted(user.text)),\"member\":false\(Self.text(of: count))}"
+        case .ask(let user): "{\"ask\":\(user.map { Self.quoted($0.text) } ?? "true")}"
+        case .people: "{\"people\":true}"
         }
     }
 

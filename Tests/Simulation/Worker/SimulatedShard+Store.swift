@@ -96,6 +96,10 @@ final class SimulatedShardStore: PresenceStore {
         ask(commands: 1, reply) { store.stopTyping(stop, reply: $0) }
     }
 
+    func write(_ write: AccessWrite, reply: @escaping StoreReply<AccessWritten>) {
+        ask(commands: 1, reply) { store.write(write, reply: $0) }
+    }
+
     func room(_ read: RoomRead, reply: @escaping StoreReply<RoomSnapshot>) {
         ask(commands: 1, reply) { store.room(read, reply: $0) }
     }

@@ -86,6 +86,10 @@ struct SimulatedStore {
         commands.send(.stopTyping, { $0.stopTyping(stop) }, reply: reply)
     }
 
+    func write(_ write: AccessWrite, reply: @escaping Reply<AccessWritten>) {
+        commands.send(.writeAccess, { $0.write(write) }, reply: reply)
+    }
+
     func room(_ read: RoomRead, reply: @escaping Reply<RoomSnapshot>) {
         commands.send(
             .readRoom,
