@@ -68,6 +68,7 @@ extension World {
             bridge.begin()
         }
         Backend(self).begin()
+        app?.begin()
         Operator(self).begin()
         checks.watch()
         consumer.begin()

@@ -87,11 +87,17 @@ public enum PlantedBug: String, CaseIterable, Sendable {
 
     /// Each outage begins the time anew in which the one before has to settle.
     case settlesAnew = "settles-anew"
+    /// Where the app's server does not answer, it is as if it had admitted everybody.
+    case failureAdmits = "failure-admits"
+    /// Admissions are not renewed.
+    case renewsNothing = "renews-nothing"
+    /// An answer counts although its admission was dropped meanwhile.
+    case answersOutliveDrops = "answers-outlive-drops"
 
     /// The first seed that finds it.
     public var seed: UInt64 {
         switch self {
-        case .closesTalkative, .neverListens, .neverUnlists, .showsBackground, .clientNeverRejoins: 1
+        case .closesTalkative, .neverListens, .neverUnlists, .showsBackground, .clientNeverRejoins, .failureAdmits: 1
         case .stopIgnoresOtherDevices, .clientTrustsSilence: 1
         case .removalWithoutRecheck, .forgetsTheRest, .sendsAllAway, .adoptsNothing, .readsAllAgain: 2
         case .entriesUnlisted, .hereInBackground, .clientKeepsItsState, .entriesStay, .tokenNeverExpires: 2
@@ -106,6 +112,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .exitsOnce: 30
         case .sweepsSilently: 33
         case .readBeforeSubscribing: 34
+        case .answersOutliveDrops: 37
         case .missingCounts: 51
         case .revokesByRedisClock: 54
         case .ordersByClock: 64
@@ -113,6 +120,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .futureTypingCounts: 117
         case .settlesAnew: 146
         case .renewsWhatEnded: 8290
+        case .renewsNothing: 5
         }
     }
 
@@ -131,6 +139,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .exitsOthers: [.exitsOthers]
         case .unlistsOthers: [.unlistsOthers]
         case .renewsWhatEnded: [.renewsWhatEnded]
+        case .answersOutliveDrops: [.answersOutliveDrops]
         default: []
         }
     }
@@ -160,6 +169,8 @@ struct SimulationSettings {
     private(set) var visits = false
     /// Whether sessions see only those with whom they share a conversation, and whom their token names.
     private(set) var sharesOnly = false
+    /// Whether an app's server says who may join the second conversation.
+    private(set) var asksAccess = false
     private(set) var planted: PlantedBug?
 
     /// Plants a bug, and chooses settings that reveal it.
@@ -169,6 +180,14 @@ struct SimulationSettings {
         case .ordersByClock, .leasesIgnoreSteps, .futureTypingCounts, .revokesByRedisClock: stepsClock = true
         default: break
         }
+        // What others reveal does not depend on it, and their first seeds stay.
+        guard let bug else { return }
+        setAccess([.failureAdmits, .renewsNothing, .answersOutliveDrops].contains(bug))
+    }
+
+    private mutating func setAccess(_ asks: Bool) {
+        asksAccess = asks
+        (shard.asksAccess, shard.join) = (asks, asks ? .none : .all)
     }
 
     /// Draws settings: the defaults of the configuration, or other valid ones.
@@ -200,6 +219,7 @@ struct SimulationSettings {
         }
         sharesOnly = chance.happens(0.4)
         if sharesOnly { (shard.watch, shard.sharedMembers) = (.none, chance.pick([100, 3, 2])) }
+        setAccess(chance.happens(0.35))
     }
 
     /// Makes each limit small in every other seed.

@@ -49,6 +49,7 @@ final class World {
     private(set) var checks: Checks!
     private(set) var consumer: Consumer!
     private(set) var bridge: Bridge!
+    private(set) var app: AppServer?
     private(set) var weather = Weather()
     var bounds = BoundCounts()
     var tokens: [Token] = []
@@ -73,6 +74,7 @@ final class World {
         names = users.flatMap { user in settings.devices.map { DeviceName(user: user, device: $0) } }.sorted()
         consumer = Consumer(self)
         bridge = Bridge(self)
+        app = AppServer(self)
         redis = RedisServer(self, planted: settings.planted?.inTwin ?? [])
         truth = Truth(self)
         checks = Checks(self)
@@ -128,6 +130,9 @@ final class World {
         turns += 1
         weather.ends(spell, agenda.now)
     }
+
+    /// What may be expected has changed.
+    func turned() { turns += 1 }
 
     /// Counts all changes of what may be expected.
     var revision: Int { turns + truth.revision }

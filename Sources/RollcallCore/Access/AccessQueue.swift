@@ -7,11 +7,20 @@ public import RollcallProtocol
 /// The questions of a worker that are not answered yet, each asked once for whoever needs it, and what was denied just now.
 public struct AccessQueue {
     /// Why an answer is needed. The first comes first.
-    public enum Need: Int, Sendable {
+    public enum Need: Hashable, Sendable {
         /// An admission was dropped, and who is in the conversation may have to leave.
         case dropped
         case joining
-        case renewal
+        /// It may wait so long for others, with which it shares a request.
+        case renewal(within: Duration)
+
+        fileprivate var rank: Int {
+            switch self {
+            case .dropped: 0
+            case .joining: 1
+            case .renewal: 2
+            }
+        }
     }
 
     /// What is asked with one request.
@@ -56,7 +65,7 @@ public struct AccessQueue {
 
     /// The most questions of a request, and the most requests at once.
     public static let largest = 100, mostAtOnce = 4
-    /// How long a renewal waits at most for others, with which it shares a request.
+    /// How long a renewal waits at most for others.
     private static let gathering = Duration.seconds(10)
     /// The longest wait of a question that fails alone, and the longest that a server may ask for.
     private static let longestWait = Duration.seconds(300), longestRetryAfter = Duration.seconds(60)
@@ -81,7 +90,7 @@ public struct AccessQueue {
     private var sent: [Kind: Int] = [:]
     private var pauses = 0
     private var resumes = Instant(nanoseconds: 0)
-    private var renewalsSince: Instant?
+    private var renewalsDue: Instant?
     private var isTurnOfRenewals = false
 
     public init() {}
@@ -108,7 +117,7 @@ public struct AccessQueue {
             return nil
         }
         entry.callers.insert(caller)
-        let isSooner = need.rawValue < entry.need.rawValue
+        let isSooner = need.rank < entry.need.rank
         entry.need = isSooner ? need : entry.need
         entries[question] = entry
         guard isSooner, entry.place == .renewal || entry.place == .joining else { return nil }
@@ -141,7 +150,10 @@ public struct AccessQueue {
             }
         entries[question]?.place = place
         lines[place, default: Turns()].add(question)
-        if place == .renewal { renewalsSince = renewalsSince ?? now }
+        if case .renewal(let within) = need, place == .renewal {
+            let due = now + min(within, Self.gathering)
+            renewalsDue = min(renewalsDue ?? due, lines[.renewal]?.count ?? 0 >= Self.largest ? now : due)
+        }
     }
 
     // MARK: Requests
@@ -192,17 +204,12 @@ public struct AccessQueue {
         // What is sent anyway has room for renewals.
         if areRenewalsDue || !questions.isEmpty { take(from: .renewal, into: &questions) }
         isTurnOfRenewals.toggle()
-        if lines[.renewal]?.isEmpty != false { renewalsSince = nil }
+        if lines[.renewal]?.isEmpty != false { renewalsDue = nil }
         return questions
     }
 
     private mutating func take(from place: Place, into questions: inout [AccessQuestion]) {
         while questions.count < size, let question = lines[place]?.next() { questions.append(question) }
-    }
-
-    private var renewalsDue: Instant? {
-        guard let renewalsSince, let line = lines[.renewal] else { return nil }
-        return line.count >= size ? renewalsSince : renewalsSince + Self.gathering
     }
 
     /// When ``next(at:)`` may have something that it has not now, unless something happens before.

@@ -43,8 +43,9 @@ final class Admissions {
         if let until = record.until {
             if until != known?.until { admit(user, to: room, until: until, left: until.since(snapshot.time), at: now) }
             if until == known?.until, isDue {
-                ask(user, .renewal, in: room, at: now)
-                room.admissions[user]?.looks = known?.ends ?? now
+                let ends = known?.ends ?? now
+                ask(user, .renewal(within: (ends - now) / 4), in: room, at: now)
+                room.admissions[user]?.looks = ends
             }
             return .admitted
         }
@@ -68,7 +69,7 @@ final class Admissions {
         }
         admission.until = nil
         if admission.looks <= now {
-            ask(user, admission.isDropped ? .dropped : .renewal, in: room, at: now)
+            ask(user, admission.isDropped ? .dropped : .renewal(within: (ends - now) / 4), in: room, at: now)
             admission.looks = admission.ends ?? now
         }
         room.admissions[user] = admission
@@ -86,6 +87,12 @@ final class Admissions {
             room.admissions[each] = dropped
             remind(room, of: dropped)
         }
+    }
+
+    /// An answer that admits is being noted. Whoever is there does not leave meanwhile because their last one ends.
+    func isBeingNoted(_ user: UserID, in room: Room, at now: Instant) {
+        guard let ends = room.admissions[user]?.ends else { return }
+        room.admissions[user]?.ends = max(ends, now + Self.patience)
     }
 
     /// Handles an answer that Redis has noted, or has not.
@@ -132,6 +139,9 @@ final class Admissions {
         if room.asked[user] == nil {
             room.asked[user] = need == .joining
             if need == .joining { budgets.owe(Self.cost, by: user, at: now) }
+        }
+        for waiting in room.pendingJoins.of(user) where waiting.session.awaitsShares {
+            loop.remind(.gets(waiting.session), at: now + ShardSettings.longestWaitForJoins)
         }
         loop.host.ask(AccessQuestion(user: user, conversation: room.conversation), need)
     }

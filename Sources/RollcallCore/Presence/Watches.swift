@@ -213,6 +213,10 @@ final class Watches {
 
     /// Asks for the users of the `get`s of a session that have waited for its joins.
     func askLate(on session: Session, at now: Instant) {
+        if session.awaitsShares, session.waitsForApp {
+            session.isTired = true
+            outbound.becameKnown(to: [session])
+        }
         for get in outbound.takeGets(of: session) {
             ask(for: get.users, id: get.id, on: session, isLate: true, at: now)
         }

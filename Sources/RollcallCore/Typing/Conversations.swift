@@ -246,6 +246,7 @@ final class Conversations {
     func answered(_ verdict: AccessQueue.Verdict, at now: Instant) {
         let (question, answer) = (verdict.question, verdict.answer)
         guard let room = rooms[question.conversation], room.asked[question.user] != nil else { return }
+        if case .allow = answer { admissions.isBeingNoted(question.user, in: room, at: now) }
         loop.store.write(AccessWrite(question, answer, sent: loop.redis.time(at: verdict.sent))) { [self] reply in
             loop.after { now in
                 guard !room.isOver, room.asked[question.user] != nil else { return }

@@ -238,6 +238,23 @@ import Testing
         #expect(stage.heard(by: alice).statuses.last == "bob offline")
     }
 
+    @Test("while the server takes its time, who cannot be seen yet is shown as never seen after two seconds")
+    func slow() {
+        let stage = stage()
+        let bob = stage.enter("bob")
+        stage.settle()
+        let alice = stage.enter("alice")
+        stage.say(.join("c", presence: true), id: "j", on: alice)
+        stage.say(.watch(["bob"]), on: alice)
+        stage.pass(.milliseconds(1900))
+        #expect(stage.heard(by: alice).statuses.isEmpty)
+        stage.pass(.milliseconds(200))
+        #expect(stage.heard(by: alice).statuses == ["bob offline"])
+        stage.askApp { _ in .allow(for: .seconds(60), people: ["alice", "bob"]) }
+        #expect(stage.heard(by: alice).statuses.contains("bob online"))
+        _ = bob
+    }
+
     @Test("who leaves is not asked about any longer, and a question costs its user unless it is allowed")
     func withdrawn() {
         let stage = stage()

@@ -47,13 +47,13 @@ import Testing
     @Test("what was dropped comes first; renewals wait for one another, and then take every second request")
     func needs() throws {
         var queue = AccessQueue()
-        try ask(&queue, 1, "a", .renewal)
+        try ask(&queue, 1, "a", .renewal(within: .seconds(60)))
         #expect(batches(&queue, at: .zero).isEmpty && queue.wakes == at(.seconds(10)))
         try ask(&queue, 2, "a", .joining, at: .seconds(1))
         try ask(&queue, 3, "a", .dropped, at: .seconds(1))
         let sent = batches(&queue, at: .seconds(1))
         #expect(sent.map { $0.questions.map(\.user) } == [["u3", "u2", "u1"]])
-        for user in 1...400 { try ask(&queue, user, "b", .renewal, at: .seconds(2)) }
+        for user in 1...400 { try ask(&queue, user, "b", .renewal(within: .seconds(60)), at: .seconds(2)) }
         for user in 1...400 { try ask(&queue, user, "c", .joining, at: .seconds(2)) }
         let mixed = batches(&queue, at: .seconds(2)).map { $0.questions.count { $0.conversation == "b" } }
         #expect(mixed.sorted() == [0, 100, 100] || mixed.sorted() == [0, 0, 100])
@@ -62,7 +62,7 @@ import Testing
     @Test("a dropped question overtakes, a withdrawn one is not sent, and a denial is not asked for again so soon")
     func changes() throws {
         var queue = AccessQueue()
-        for user in 1...3 { try ask(&queue, user, "a", .renewal) }
+        for user in 1...3 { try ask(&queue, user, "a", .renewal(within: .seconds(60))) }
         try ask(&queue, 3, "a", .dropped)
         queue.withdraw(try question(2, "a"), for: 0)
         let sent = batches(&queue, at: .zero)

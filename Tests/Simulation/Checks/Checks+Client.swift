@@ -172,11 +172,13 @@ extension Checks {
     private func checkTypes(
         _ user: UserID, _ expected: Expectation.Typing, in conversation: ConversationID, on device: ClientDevice
     ) {
-        if world.truth.isMember(user, of: conversation, asKnownAt: device.places) == false {
+        // Who waits to join again shows what was, and not for longer than without a connection.
+        let waits = world.app?.mayWait(in: conversation, asKnownAt: device.places) == true
+        if !waits, world.truth.isMember(user, of: conversation, asKnownAt: device.places) == false {
             fail("members only", "\(device.name) shows \(user) typing in \(conversation), who is no member")
         }
         // Of conversations beyond the worker's limit, a new connection may serve others than the last one did.
-        if !expected.may, !isOfBefore(conversation, on: device), device.joined.contains(conversation) {
+        if !expected.may, !waits, !isOfBefore(conversation, on: device), device.joined.contains(conversation) {
             fail("typing ends", "\(device.name) shows \(user) typing in \(conversation), who stopped")
         }
         // A disconnected client stops displaying the last update some time after it should have been repeated.
@@ -195,6 +197,8 @@ extension Checks {
 
     private func checkIsKnown(_ conversation: ConversationID, since: Instant, on device: ClientDevice) {
         guard device.isInTouch, device.joined.contains(conversation), !isWaiting(device),
+            world.app?.mayWait(in: conversation, asKnownAt: device.places) != true,
+            world.truth.isMember(device.user, of: conversation, asKnownAt: device.places) != nil,
             max(since, device.waited ?? since) < world.calm(at: device.places) - Self.lag
         else { return }
         fail("an app shows the truth", "\(device.name) waits since \(since.text) to see who types in \(conversation)")

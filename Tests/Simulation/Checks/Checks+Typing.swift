@@ -20,6 +20,7 @@ extension Checks {
     /// Checks that typing ends, that a user types while any of their devices does, and that no change is missed.
     func checkTyping(in conversation: ConversationID, for edge: EdgeSession) {
         guard let joined = edge.view.joined[conversation] else { return }
+        if joined.typists == nil, mayWait(in: conversation, edge) { return }
         if world.truth.isMember(edge.user, of: conversation, for: edge) == false {
             return checkOut(of: conversation, since: joined.since, edge)
         }
@@ -44,8 +45,24 @@ extension Checks {
         fail("members only", "\(edge.name) has joined \(conversation) and is no member")
     }
 
+    /// Whether a join may wait for the app's server, with what follows it.
+    func mayWait(in conversation: ConversationID, _ edge: EdgeSession) -> Bool {
+        guard let app = world.app else { return false }
+        return app.mayWait(in: conversation, asKnownAt: edge.places)
+            || world.truth.isMember(edge.user, of: conversation, for: edge) == nil
+    }
+
+    /// Nobody is put out whom the app's server admits.
+    func checkStays(in conversation: ConversationID, _ edge: EdgeSession) {
+        guard world.app != nil, !world.isUnsettled(at: edge.places),
+            world.truth.isMember(edge.user, of: conversation, for: edge) == true
+        else { return }
+        fail("nobody is put out", "\(edge.name) is removed from \(conversation)")
+    }
+
     private func checkJoined(_ conversation: ConversationID, since: Instant, _ edge: EdgeSession) {
-        guard since < world.calm(at: edge.places) - Self.lag else { return }
+        let patience = world.app == nil ? Self.lag : Self.lag + .seconds(2)
+        guard since < world.calm(at: edge.places) - patience else { return }
         fail("no missed change", "\(edge.name) waits since \(since.text) to join \(conversation)")
     }
 

@@ -88,7 +88,8 @@ final class Checks {
             checkNotSelf(typing, edge)
             checkMembership(typing, edge)
             checkTyping(in: typing.conversation, for: edge)
-        case .welcome, .members, .here, .removed, .pong, .ack, .error, .goodbye: break
+        case .removed(let conversation): checkStays(in: conversation, edge)
+        case .welcome, .members, .here, .pong, .ack, .error, .goodbye: break
         }
     }
 
@@ -163,9 +164,11 @@ final class Checks {
         let patience =
             edge.lastWaited.map { world.agenda.now - $0 < Self.lag * 2 } ?? false ? Self.waiting : Self.lag * 2
         let written = min(calm, world.heldBack(at: edge.places))
-        let late = edge.view.asked.values.compactMap { asked in
+        let late = edge.view.asked.values.compactMap { asked -> (at: Instant, message: ClientMessage)? in
             asked.taken.flatMap { taken in
-                let known = asked.message.isDecision ? written : calm
+                if let conversation = asked.message.joins, mayWait(in: conversation, edge) { return nil }
+                // Answers follow what is shown before them, of which some waits while the app's server is asked.
+                let known = (asked.message.isDecision ? written : calm) + .seconds(world.app == nil ? 0 : -3)
                 return taken < known - patience ? (at: taken, message: asked.message) : nil
             }
         }
@@ -211,6 +214,18 @@ extension ClientMessage {
         switch self {
         case .hello, .state, .enter, .exit: true
         case .token, .watch, .unwatch, .get, .join, .leave, .typing, .ping, .goodbye: false
+        }
+    }
+}
+
+extension ClientMessage {
+    /// The conversation that has to be joined first.
+    fileprivate var joins: ConversationID? {
+        switch self {
+        case .join(let conversation, _, _), .enter(let conversation, _), .exit(let conversation),
+            .typing(let conversation, _, _):
+            conversation
+        default: nil
         }
     }
 }

@@ -321,6 +321,7 @@ final class Truth {
     /// Returns whether a user is a member, as observers should know whose updates arrive by way of these places; `nil`
     /// while the update may be in flight.
     func isMember(_ user: UserID, of conversation: ConversationID, asKnownAt places: [Weather.Place]) -> Bool? {
+        if let app = world.app, conversation == world.conversations[1] { return app.admits(user, asKnownAt: places) }
         guard let members = members[conversation] else { return true }
         if let changed = members.changed[user], changed >= world.calm(at: places) - .seconds(1) { return nil }
         return members.users.contains(user)

@@ -15,6 +15,7 @@ final class SimulatedShard {
     var onRedisForgot: () -> Void = {}
     var onDeadMet: ([HeldItem]) -> Void = { _ in }
     var onNotice: (WorkerNotice) -> Void = { _ in }
+    var onAsk: (AccessQuestion, AccessQueue.Need?) -> Void = { _, _ in }
 
     unowned let world: World
     private let subscriber: SubscriberLink
@@ -180,6 +181,8 @@ extension SimulatedShard: Host {
     func received(_ notice: WorkerNotice) { onNotice(notice) }
     func assertAnew(_: AssertionReason) { onRedisForgot() }
     func sweep(_ items: [HeldItem]) { onDeadMet(items) }
+    func ask(_ question: AccessQuestion, _ need: AccessQueue.Need) { onAsk(question, need) }
+    func withdraw(_ question: AccessQuestion) { onAsk(question, nil) }
 
     func endTickSoon() {
         process.soon { [self] in

@@ -39,6 +39,9 @@ final class SimulatedWorker {
     private var planted: SettlesAnew?
     /// Since when it waits for outages to settle.
     private(set) var settlingSince: Instant?
+    /// What it asks the app's server, and when it next looks at that.
+    private var questions = AccessQueue()
+    private var asksAt: Instant?
     /// Connections that it may not have looked at yet.
     private var accepted: [EdgeSession] = []
 
@@ -78,6 +81,7 @@ final class SimulatedWorker {
             shard.onDropped = { [unowned self] in dropped() }
             shard.onDeadMet = { [unowned self] items in carry { self.coordinator.met(items) } }
             shard.onNotice = { [unowned self] in noticed($0) }
+            shard.onAsk = { [unowned self] question, need in process.soon { self.ask(question, need, for: index) } }
             shard.start()
         }
         scheduleBeat()
@@ -229,6 +233,52 @@ final class SimulatedWorker {
         store.sweep(items, of: dead, until: self.coordinator.until) { [self] result in
             swept(dead, isDone: (try? result.get()) == true)
         }
+    }
+
+    // MARK: The app's server
+
+    private func ask(_ question: AccessQuestion, _ need: AccessQueue.Need?, for shard: Int) {
+        guard let need else { return questions.withdraw(question, for: shard) }
+        if case .renewal = need, world.settings.planted == .renewsNothing { return }
+        if let known = questions.ask(question, need, for: shard, at: process.now) { answered(known) }
+        sendQuestions()
+    }
+
+    private func sendQuestions() {
+        while let batch = questions.next(at: process.now) {
+            world.trace.note(
+                name, "asks \(batch.questions.map { "\($0.user) \($0.conversation)" }.joined(separator: ", "))")
+            world.app?.ask(batch.questions, from: self) { [self] reply in
+                take(reply, to: batch)
+                sendQuestions()
+            }
+        }
+        guard let wakes = questions.wakes, asksAt.map({ wakes < $0 }) ?? true else { return }
+        asksAt = wakes
+        process.at(wakes) { [self] in
+            asksAt = nil
+            sendQuestions()
+        }
+    }
+
+    private func take(_ reply: AppServer.Reply, to batch: AccessQueue.Batch) {
+        let answers: [AccessQuestion: AccessAnswer]
+        switch reply {
+        case .answers(let all): answers = Dictionary(all.map { ($0.question, $0.answer) }) { first, _ in first }
+        case .failure where world.settings.planted == .failureAdmits:
+            let allowed = AccessAnswer.allow(for: .seconds(3600), people: nil)
+            answers = Dictionary(batch.questions.map { ($0, allowed) }) { first, _ in first }
+        case .failure(let failure):
+            let chance = Double(process.chance.count(in: 0...100)) / 100
+            return questions.failed(batch, failure, at: process.now, chance: chance)
+        }
+        for verdict in questions.answered(batch, answers, at: process.now) { answered(verdict) }
+    }
+
+    private func answered(_ verdict: AccessQueue.Verdict) {
+        world.trace.note(
+            name, "is answered of \(verdict.question.user) in \(verdict.question.conversation): \(verdict.answer)")
+        for index in verdict.callers.sorted() { shards[index].after { $0.answered(verdict, at: $1) } }
     }
 
     // MARK: Between the loops
