@@ -246,6 +246,7 @@ import Testing
         let alice = stage.enter("alice")
         stage.say(.join("c", presence: true), id: "j", on: alice)
         stage.say(.watch(["bob"]), on: alice)
+        stage.settle()
         stage.pass(.milliseconds(1900))
         #expect(stage.heard(by: alice).statuses.isEmpty)
         stage.pass(.milliseconds(200))

@@ -162,13 +162,13 @@ import Testing
         }
     }
 
-    /// Replaces each time by its distance from the start, in tens of seconds.
+    /// Replaces each time by its distance from the start, in steps of 20 s, which a story may take on a busy machine.
     private static func timeless(_ line: String, from start: Timestamp) -> String {
         line.replacing(#/\b\d{13}\b/#) { match in
             let distance = Int64(match.output)! - start.milliseconds
-            let tens = (distance + (distance < 0 ? -5000 : 5000)) / 10_000
+            let steps = distance < -5000 ? distance / 20_000 - 1 : (max(0, distance) + 500) / 20_000
             return abs(distance) > 4_000_000_000
-                ? String(match.output) : tens == 0 ? "<now>" : "<now\(tens > 0 ? "+" : "")\(tens * 10)s>"
+                ? String(match.output) : steps == 0 ? "<now>" : "<now\(steps > 0 ? "+" : "")\(steps * 20)s>"
         }.replacing(#/"expires_in":(\d+)/#) { match in
             "\"expires_in\":\((Int64(match.output.1)! + 5000) / 10_000 * 10_000)"
         }
