@@ -67,8 +67,10 @@ public struct AccessQueue {
     public static let largest = 100, mostAtOnce = 4
     /// How long a renewal waits at most for others.
     private static let gathering = Duration.seconds(10)
-    /// The longest wait of a question that fails alone, and the longest that a server may ask for.
-    private static let longestWait = Duration.seconds(300), longestRetryAfter = Duration.seconds(60)
+    /// The longest waits: of a question that fails alone, of which one is under way at a time; of one that the server could not
+    /// answer; and what a server may ask for.
+    private static let longestAlone = Duration.seconds(5), longestUnanswered = Duration.seconds(300)
+    private static let longestRetryAfter = Duration.seconds(60)
     /// How many conversations' questions fail alone, without a success between, before it is the server that fails.
     private static let patience = 3
     private static let mostDenials = 100_000, mostSuspects = 10_000
@@ -120,8 +122,12 @@ public struct AccessQueue {
         let isSooner = need.rank < entry.need.rank
         entry.need = isSooner ? need : entry.need
         entries[question] = entry
-        guard isSooner, entry.place == .renewal || entry.place == .joining else { return nil }
-        lines[entry.place]?.remove(question)
+        guard isSooner else { return nil }
+        switch entry.place {
+        case .renewal, .joining: lines[entry.place]?.remove(question)
+        case .waiting: waits.forget(question)
+        case .sent, .dropped, .retried, .suspect: return nil
+        }
         line(up: question, at: now)
         return nil
     }
@@ -170,7 +176,7 @@ public struct AccessQueue {
                 switch kind {
                 case .ordinary: nextOrdinary(at: now)
                 case .retried: sent[.retried, default: 0] < max(1, atOnce / 2) ? nextRetried(at: now) : []
-                case .suspect: sent[.suspect, default: 0] == 0 ? [lines[.suspect]?.next()].compactMap { $0 } : []
+                case .suspect: sent[.suspect, default: 0] == 0 ? nextSuspect(at: now) : []
                 }
             guard !questions.isEmpty else { continue }
             for question in questions { entries[question]?.place = .sent }
@@ -178,6 +184,14 @@ public struct AccessQueue {
             return Batch(questions: questions, sent: now, kind: kind)
         }
         return nil
+    }
+
+    private mutating func nextSuspect(at now: Instant) -> [AccessQuestion] {
+        while let question = lines[.suspect]?.next() {
+            if isSuspect(question) { return [question] }
+            line(up: question, at: now)
+        }
+        return []
     }
 
     private mutating func nextRetried(at now: Instant) -> [AccessQuestion] {
@@ -203,7 +217,7 @@ public struct AccessQueue {
         take(from: .joining, into: &questions)
         // What is sent anyway has room for renewals.
         if areRenewalsDue || !questions.isEmpty { take(from: .renewal, into: &questions) }
-        isTurnOfRenewals.toggle()
+        if !questions.isEmpty { isTurnOfRenewals.toggle() }
         if lines[.renewal]?.isEmpty != false { renewalsDue = nil }
         return questions
     }
@@ -219,7 +233,7 @@ public struct AccessQueue {
     }
 
     /// The last moment at which requests were taken.
-    public private(set) var lastLook = Instant(nanoseconds: 0)
+    private var lastLook = Instant(nanoseconds: 0)
 
     // MARK: Answers
 
@@ -235,13 +249,13 @@ public struct AccessQueue {
         succeeded(at: now)
         return batch.questions.compactMap { question in
             guard let answer = answers[question] else {
-                wait(question, at: now)
+                wait(question, atMost: Self.longestUnanswered, at: now)
                 return nil
             }
             suspectUsers.remove(question.user)
             suspectConversations.remove(question.conversation)
             denials[question] = nil
-            if case .deny(let time) = answer { note(question, answer, batch.sent, ends: now + time, at: now) }
+            if case .deny(let time) = answer { note(question, answer, batch.sent, ends: now + time) }
             guard let entry = entries.removeValue(forKey: question), !entry.callers.isEmpty else { return nil }
             return Verdict(question: question, answer: answer, sent: batch.sent, callers: entry.callers)
         }
@@ -263,7 +277,7 @@ public struct AccessQueue {
                 return
             }
             suspect(question)
-            wait(question, at: now)
+            wait(question, atMost: Self.longestAlone, at: now)
             failedAlone.insert(question.conversation)
             if failedAlone.count >= Self.patience { pause(nil, at: now, chance: chance) }
         }
@@ -292,11 +306,11 @@ public struct AccessQueue {
         suspectConversations.insert(question.conversation)
     }
 
-    private mutating func wait(_ question: AccessQuestion, at now: Instant) {
+    private mutating func wait(_ question: AccessQuestion, atMost longest: Duration, at now: Instant) {
         guard let failures = entries[question]?.failures else { return }
         entries[question]?.failures = failures + 1
         entries[question]?.place = .waiting
-        waits.remind(question, at: now + min(.seconds(1 << min(failures, 10)), Self.longestWait))
+        waits.remind(question, at: now + min(.seconds(1 << min(failures, 10)), longest))
     }
 
     /// Sends nothing for a while: 1, 2, 4, then 5 s, a quarter more or less, or for as long as the server asks. Then one
@@ -326,10 +340,10 @@ public struct AccessQueue {
     }
 
     private mutating func note(
-        _ question: AccessQuestion, _ answer: AccessAnswer, _ sent: Instant, ends: Instant, at now: Instant
+        _ question: AccessQuestion, _ answer: AccessAnswer, _ sent: Instant, ends: Instant
     ) {
-        if denials.count >= Self.mostDenials { denials = denials.filter { $0.value.ends > now } }
-        guard denials.count < Self.mostDenials else { return }
+        // Forgotten denials are only asked for again.
+        if denials.count >= Self.mostDenials { denials = [:] }
         denials[question] = (answer, sent, ends)
     }
 }

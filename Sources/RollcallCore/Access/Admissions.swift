@@ -89,9 +89,10 @@ final class Admissions {
         }
     }
 
-    /// An answer that admits is being noted. Whoever is there does not leave meanwhile because their last one ends.
+    /// An answer that admits is being noted. Whoever is there does not leave meanwhile because their last one ends; after a drop it may
+    /// count for nothing, and puts off nothing.
     func isBeingNoted(_ user: UserID, in room: Room, at now: Instant) {
-        guard let ends = room.admissions[user]?.ends else { return }
+        guard let admission = room.admissions[user], let ends = admission.ends, !admission.isDropped else { return }
         room.admissions[user]?.ends = max(ends, now + Self.patience)
     }
 
@@ -155,7 +156,7 @@ final class Admissions {
     /// - Returns: them, and those of whom Redis is to be read again.
     func due(_ room: Room, at now: Instant) -> (over: [UserID], unclear: [UserID]) {
         var (over, unclear): ([UserID], [UserID]) = ([], [])
-        for (user, admission) in room.admissions.sorted(by: { $0.key < $1.key }) {
+        for (user, admission) in room.admissions {
             if let ends = admission.ends, ends <= now {
                 over.append(user)
                 room.admissions[user] = nil
@@ -166,7 +167,7 @@ final class Admissions {
                 remind(room, of: admission)
             }
         }
-        return (over, unclear)
+        return (over.sorted(), unclear.sorted())
     }
 
     /// A session has left: nobody needs the answer if none of the user's is left.
