@@ -59,10 +59,12 @@ import Testing
         #expect(!alice.messages.contains(.removed("c")))
         #expect(try await bob.ask(.join("c", presence: false))?.code == .notAMember)
         let metrics = String(decoding: try await worker.ask("GET", "/metrics").body, as: UTF8.self)
-        #expect(metrics.contains(#"rollcall_access_questions_total{result="allowed"} "#))
+        for name in [#"questions_total{result="allowed"}"#, "waiting", "seconds_count"] {
+            #expect(metrics.contains("rollcall_access_\(name) "))
+        }
     }
 
-    @Test("while the app's server is away, joins wait and nobody leaves; all is right within 8 s of its return")
+    @Test("while the app's server is away, joins wait and nobody leaves; they go on when it is back")
     func away() async throws {
         let app = try await AppServer()
         let deployment = try await Self.deployment(app)
@@ -82,9 +84,7 @@ import Testing
             try await alice.look()
             #expect(!alice.messages.contains(.removed("c")), "\(trouble)")
             app.trouble = nil
-            let began = ContinuousClock.now
             #expect(try await joined == nil, "\(trouble)")
-            #expect(began.duration(to: .now) < .seconds(8), "\(trouble)")
         }
         #expect(app.unsigned == 0)
     }

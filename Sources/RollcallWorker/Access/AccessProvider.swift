@@ -4,6 +4,7 @@
 import CoreMetrics
 import Foundation
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import RollcallCore
@@ -30,7 +31,9 @@ package final class AccessProvider: Sendable {
         var queue = AccessQueue()
         var timer: Scheduled<Void>?
         var problem: (reason: String, at: Date)?
+        /// When a problem was logged, whatever it was: those who ask for much, or for what fails, fill no log.
         var told = RepeatedProblem()
+        var isTold = false
     }
 
     /// The most bytes of an answer.
@@ -40,6 +43,8 @@ package final class AccessProvider: Sendable {
     private let settings: WorkerConfiguration.Access
     private let state: NIOLoopBoundBox<State>
     private let node: Node
+    /// Made once, and again after a failure: the files of TLS may have changed.
+    private let client = NIOLockedValueBox<HTTPClient?>(nil)
     private let keys: FollowedFiles<WebhookKeys?>
     private let logger: Logger
     private let results: [Result: any CounterHandler]
@@ -119,12 +124,13 @@ package final class AccessProvider: Sendable {
 
     private func tell(_ reason: String?) {
         guard let reason else {
-            if state.value.problem != nil { logger.notice("the app's server answers again who may join") }
-            (state.value.problem, state.value.told) = (nil, RepeatedProblem())
+            if state.value.isTold { logger.notice("the app's server answers again who may join") }
+            (state.value.problem, state.value.isTold) = (nil, false)
             return
         }
         state.value.problem = (reason, .now)
-        guard state.value.told.occurred(reason, at: .now) else { return }
+        guard state.value.told.occurred("", at: .now) else { return }
+        state.value.isTold = true
         logger.warning(
             "the app's server does not answer who may join; these joins wait, and nobody else is let in or put out",
             metadata: ["reason": "\(reason)", "waiting": "\(state.value.queue.count)"])
@@ -133,34 +139,45 @@ package final class AccessProvider: Sendable {
     private func answer(to questions: [AccessQuestion]) async -> Swift.Result<AccessAnswers, AccessFailure> {
         keys.look()
         do {
+            let client = try client.withLockedValue { current in
+                let client = try current ?? Self.client(settings)
+                current = client
+                return client
+            }
             let answer = try await Self.post(
-                questions, to: settings, keys: keys.value, at: (try? await node.redisTime()) ?? .hostTime)
+                questions, with: client, keys: keys.value, at: (try? await node.redisTime()) ?? .hostTime)
             return .success(try answer.body.withUnsafeReadableBytes { try AccessAnswers($0, to: questions) })
         } catch let failure as AccessFailure {
             return .failure(failure)
         } catch let failure as HTTPClient.Failure where failure.wasSent {
             return .failure(AccessFailure(.unusable, "\(failure)"))
         } catch {
+            client.withLockedValue { $0 = nil }
             return .failure(
                 AccessFailure(.away(retryAfter: nil), "it cannot be reached: \(NetworkFailure.sentence(error))"))
         }
+    }
+
+    static func client(_ settings: WorkerConfiguration.Access) throws -> HTTPClient {
+        guard let address = settings.url.flatMap(HTTPAddress.init) else {
+            throw AccessFailure(.away(retryAfter: nil), "access.url cannot be used")
+        }
+        var client = try HTTPClient(address, authority: settings.authority, isBeside: false)
+        (client.deadline, client.mostBytes) = (settings.timeout, mostBytes)
+        return client
     }
 
     /// Posts questions, and returns an answer with status 200.
     ///
     /// - Throws: ``AccessFailure`` for another status; errors of the network.
     static func post(
-        _ questions: [AccessQuestion], to settings: WorkerConfiguration.Access, keys: WebhookKeys?, at now: Timestamp
+        _ questions: [AccessQuestion], with client: HTTPClient, keys: WebhookKeys?, at now: Timestamp
     ) async throws -> HTTPClient.Answer {
-        guard let address = settings.url.flatMap(HTTPAddress.init), let keys else {
-            throw AccessFailure(.away(retryAfter: nil), "access.url or its secret cannot be used")
-        }
-        var client = try HTTPClient(address, authority: settings.authority, isBeside: false)
-        (client.deadline, client.mostBytes) = (settings.timeout, mostBytes)
+        guard let keys else { throw AccessFailure(.away(retryAfter: nil), "the secret of access.url cannot be used") }
         let body = ByteBuffer(bytes: AccessQuestions(questions: questions).jsonText)
         let id = "access_\(String(UInt64.random(in: 0...(.max)), radix: 16))"
         let answer = try await client.send(
-            .POST, address.uri, headers: keys.headers(id: id, at: now, body: body), body: body)
+            .POST, client.address.uri, headers: keys.headers(id: id, at: now, body: body), body: body)
         switch answer.status.code {
         case 200: return answer
         case 401...404, 429, 503:

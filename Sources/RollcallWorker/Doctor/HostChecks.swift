@@ -101,7 +101,8 @@ struct HostChecks {
         guard let url = settings.url else { return [Finding(.access, .ok, "no server is asked who may join")] }
         do {
             let keys = try settings.secret.map { try WebhookKeys($0, key: "access.secret_file") }
-            let answer = try await AccessProvider.post([], to: settings, keys: keys, at: .hostTime)
+            let answer = try await AccessProvider.post(
+                [], with: try AccessProvider.client(settings), keys: keys, at: .hostTime)
             _ = try answer.body.withUnsafeReadableBytes { try AccessAnswers($0, to: []) }
             return [Finding(.access, .ok, "\(url) answers who may join")]
         } catch {
