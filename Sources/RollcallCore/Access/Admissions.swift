@@ -59,7 +59,7 @@ final class Admissions {
         if let dropped = record.dropped, !admission.isDropped {
             let since = now + dropped.since(snapshot.time)
             (admission.isDropped, admission.looks) = (true, max(now, since + AccessRecord.margin))
-            admission.ends = min(ends, max(now, since + Self.patience))
+            admission.ends = max(now, since + Self.patience)
         } else {
             admission.ends = ends
             // Redis has lost it: the server is asked soon, and not by all at once.
@@ -77,13 +77,14 @@ final class Admissions {
         return .asked
     }
 
-    /// Handles that a user's admission was dropped, or all: the server is asked a second later.
+    /// Handles that a user's admission was dropped, or all: the server is asked a second later. However soon it would have ended, there
+    /// is time for that.
     func dropped(_ user: UserID?, in room: Room, at now: Instant) {
+        room.lastDrop = now
         for (each, admission) in room.admissions.sorted(by: { $0.key < $1.key })
         where (user ?? each) == each && !admission.isDropped {
-            guard let ends = admission.ends else { continue }
-            let dropped = Admission(
-                ends: min(ends, now + Self.patience), looks: now + AccessRecord.margin, isDropped: true)
+            guard admission.ends != nil else { continue }
+            let dropped = Admission(ends: now + Self.patience, looks: now + AccessRecord.margin, isDropped: true)
             room.admissions[each] = dropped
             remind(room, of: dropped)
         }
@@ -101,7 +102,7 @@ final class Admissions {
     /// - Returns: whether the user may be in the room; `nil` if that is still open.
     func written(
         _ reply: Result<AccessWritten, StoreFailure>, _ answer: AccessAnswer, of user: UserID, in room: Room,
-        at now: Instant
+        sent: Instant, at now: Instant
     ) -> Bool? {
         let wasCharged = room.asked.removeValue(forKey: user) ?? false
         guard case .success(let written) = reply, written.dropped == nil else {
@@ -115,6 +116,11 @@ final class Admissions {
             return false
         }
         if wasCharged { budgets.refund(Self.cost, to: user, at: now) }
+        // What is heard may overtake the reply: Redis is read again.
+        guard room.lastDrop.map({ $0 < sent }) ?? true else {
+            look(user, in: room, at: now)
+            return nil
+        }
         admit(user, to: room, until: written.time.advanced(by: time), left: time, at: now)
         return true
     }

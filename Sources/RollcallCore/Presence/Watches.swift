@@ -213,7 +213,7 @@ final class Watches {
 
     /// Asks for the users of the `get`s of a session that have waited for its joins.
     func askLate(on session: Session, at now: Instant) {
-        if session.awaitsShares, session.waitsForApp {
+        if loop.settings.asksAccess, session.awaitsShares {
             session.isTired = true
             outbound.becameKnown(to: [session])
         }

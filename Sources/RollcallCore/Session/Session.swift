@@ -239,9 +239,6 @@ public final class Session: Numbered {
     /// Whether it waits no longer for conversations, because an app's server once took its time to let it join one.
     var isTired = false
 
-    /// Whether an app's server is asked whether it may join one of the conversations that it joins.
-    var waitsForApp: Bool { user.map { user in joining.contains { $0.asked[user] != nil } } ?? false }
-
     /// Whether a conversation that may share users with it is still being joined. Until then it is shown of nobody that they were
     /// never seen: so nobody seems to go when a client comes back.
     var awaitsShares: Bool {

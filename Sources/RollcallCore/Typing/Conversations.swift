@@ -250,7 +250,7 @@ final class Conversations {
         loop.store.write(AccessWrite(question, answer, sent: loop.redis.time(at: verdict.sent))) { [self] reply in
             loop.after { now in
                 guard !room.isOver, room.asked[question.user] != nil else { return }
-                switch admissions.written(reply, answer, of: question.user, in: room, at: now) {
+                switch admissions.written(reply, answer, of: question.user, in: room, sent: verdict.sent, at: now) {
                 case true: admitWaiting(room.pendingJoins.of(question.user).map(\.session), to: room, at: now)
                 case false: refuse(question.user, in: room, at: now)
                 case nil: break

@@ -26,6 +26,8 @@ final class Room: Numbered {
     var pendingJoins = PendingJoins()
     /// Users who are there because an app's server admitted them.
     var admissions: [UserID: Admission] = [:]
+    /// When it was last heard that admissions were dropped, whosever.
+    var lastDrop: Instant?
     /// The users whom it is asked about, and whether they were charged for it.
     var asked: [UserID: Bool] = [:]
     var typing: ShownTyping

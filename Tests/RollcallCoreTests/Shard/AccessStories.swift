@@ -140,6 +140,19 @@ import Testing
         }
     }
 
+    @Test("a drop right before an admission would end puts nobody out whom the server admits")
+    func droppedAtTheEnd() {
+        let stage = stage()
+        let alice = member(on: stage, .allow(for: .seconds(10), people: nil))
+        stage.pass(.milliseconds(9500))
+        stage.redis.dropAccess(of: nil, to: "c")
+        stage.settle()
+        stage.pass(.milliseconds(1100))
+        stage.askApp { _ in Self.hour }
+        stage.pass(.seconds(40))
+        #expect(stage.heard(by: alice).removed.isEmpty)
+    }
+
     @Test("an answer that was on its way counts for nothing after a drop, and neither does one of the second after it")
     func overtaken() throws {
         for isDenied in [false, true] {
@@ -157,6 +170,27 @@ import Testing
             #expect(stage.askApp { _ in Self.hour } == [question("alice")])
             #expect(stage.heard(by: alice).acks == ["j"])
         }
+    }
+
+    @Test("a drop that is heard before the reply to what it undoes is not lost")
+    func overtaking() throws {
+        let stage = stage()
+        let alice = stage.enter("alice")
+        stage.say(.join("c", presence: false), id: "j", on: alice)
+        stage.settle()
+        let batch = try #require(stage.sendQuestions().first)
+        for verdict in stage.questions.answered(batch, [question("alice"): Self.hour], at: stage.now) {
+            stage.event { $0.answered(verdict, at: $1) }
+        }
+        let reply = stage.reply(to: stage.asked.removeFirst())
+        stage.redis.dropAccess(of: "alice", to: "c")
+        stage.hear()
+        stage.arrives(reply)
+        stage.settle()
+        stage.pass(.milliseconds(1200))
+        #expect(!stage.heard(by: alice).acks.contains("j"))
+        #expect(stage.askApp { _ in .deny(for: .seconds(5)) } == [question("alice")])
+        #expect(stage.heard(by: alice).errors == [.notAMember])
     }
 
     @Test("where Redis has lost it, an admission stands, is asked for again, and is not written by the worker")

@@ -168,7 +168,7 @@ final class Checks {
             asked.taken.flatMap { taken in
                 if let conversation = asked.message.joins, mayWait(in: conversation, edge) { return nil }
                 // Answers follow what is shown before them, of which some waits while the app's server is asked.
-                let known = (asked.message.isDecision ? written : calm) + .seconds(world.app == nil ? 0 : -3)
+                let known = (asked.message.isDecision ? written : calm) + .seconds(world.app == nil ? 0 : -4)
                 return taken < known - patience ? (at: taken, message: asked.message) : nil
             }
         }

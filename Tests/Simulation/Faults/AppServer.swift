@@ -109,8 +109,9 @@ final class AppServer {
         guard !undropped.contains(user) else { return nil }
         // Redis may have gone back to a state before the drop.
         if let lost = world.truth.dataLost, known < lost + lasting + .seconds(40) { return nil }
-        let isAsked = max(changed + .seconds(4), troubleEnds + .seconds(10))
+        // Four commands may each be answered more than a second late.
+        let isAsked = max(changed + .seconds(10), troubleEnds + .seconds(10))
         guard denied.contains(user) else { return known < isAsked ? nil : true }
-        return known < min(isAsked, changed + .seconds(33)) ? nil : false
+        return known < min(isAsked, changed + .seconds(36)) ? nil : false
     }
 }
