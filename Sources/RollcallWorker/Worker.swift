@@ -53,6 +53,9 @@ public struct Worker: Service {
     public func run() async throws {
         OpenFileLimit.raise()
         warnOfSecrets()
+        logger.info(
+            "who may join and ask",
+            metadata: ["rules": "\(HostChecks(configuration: configuration, wrong: [], file: nil).rules.found)"])
         var auth = configuration.auth
         auth.maxLifetime = auth.maxLifetime ?? configuration.presence.retention
         let authenticator = try Authenticator(

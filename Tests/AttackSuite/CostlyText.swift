@@ -38,6 +38,8 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
     }
 
     fileprivate var isSigned: Bool { kind == .claim }
+    /// Whether only a worker that asks an app's server reads it.
+    fileprivate var isOfAccess: Bool { name.hasPrefix("access:") || name == "ask" || name == "people" }
 
     private static let fields: [CostlyPlace] = {
         let session = [
@@ -192,6 +194,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
         ("name", "members:{c}", #"{"user":"a","member":true,"name":"X","count":1}"#),
         ("count", "members:{c}", #"{"user":"a","member":false,"count":"X"}"#),
         ("reset", "members:{c}", #"{"reset":"X"}"#),
+        ("ask", "members:{c}", #"{"ask":"X"}"#), ("people", "members:{c}", #"{"people":"X"}"#),
         ("user", "here:{c}", #"{"user":"X","here":false,"count":1,"at":9000000000000,"sessions":0,"exit":false}"#),
         ("here", "here:{c}", #"{"user":"a","here":"X"}"#),
         (
@@ -232,6 +235,14 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             (
                 "members:{CONVERSATION}", join,
                 { [["HSET", "members:{k}", "{managed}", "1", "stranger", "1", "a", $0, $0, "b"]] }
+            ),
+            (
+                "access:{CONVERSATION}", join,
+                { [["ZADD", "access:{k}", soon(), "stranger", soon(), $0, soon(), " \($0)"]] }
+            ),
+            (
+                "access:{CONVERSATION}:people", join,
+                { [["ZADD", "access:{k}", soon(), "stranger"], ["SET", "access:{k}:people", "stranger \($0)"]] }
             ),
             (
                 "typing:{CONVERSATION}", join,
@@ -288,12 +299,20 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
     }()
 }
 
-/// Two workers that measure what a text costs: one takes names for tokens, the other signed tokens.
+/// In an hour, as `access:{CONVERSATION}` has it.
+private func soon() -> String { String(Int(Date.now.timeIntervalSince1970 + 3600) * 1000) }
+
+/// Three workers that measure what a text costs: one takes names for tokens, one signed tokens, and one would ask an app's
+/// server.
 public final class Scales: Sendable {
-    private let sieges: (open: Siege, signed: Siege)
+    private let sieges: (open: Siege, signed: Siege, asking: Siege)
 
     public init() async throws {
-        sieges = (try await Siege(signedTokens: false), try await Siege(signedTokens: true))
+        sieges = (
+            try await Siege(signedTokens: false), try await Siege(signedTokens: true),
+            try await Siege(signedTokens: false, asks: true)
+        )
+        try await sieges.asking.redis.cli("ZADD", "access:{c}", soon(), "stranger")
     }
 
     /// The processor time that a costly text takes beyond a plain one of the same length, in microseconds.
@@ -323,7 +342,7 @@ public final class Scales: Sendable {
     }
 
     private func cost(of text: String, at place: CostlyPlace, _ times: Int) async throws -> Double {
-        let siege = place.isSigned ? sieges.signed : sieges.open
+        let siege = place.isSigned ? sieges.signed : place.isOfAccess ? sieges.asking : sieges.open
         let worker = siege.worker
         switch place.way {
         case .frame(let stage, let form):
@@ -354,6 +373,7 @@ public final class Scales: Sendable {
             let spent = worker.processorTime - before
             try await siege.redis.cli([
                 "DEL", "presence:{u}", "members:{k}", "typing:{k}", "typing:{k}:stranger", "here:{k}", "here:{k}:since",
+                "access:{k}", "access:{k}:people",
             ])
             try await siege.redis.cli("ZREMRANGEBYSCORE", "{workers}", "9000000000000", "+inf")
             return spent / Double(times)

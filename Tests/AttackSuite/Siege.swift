@@ -26,7 +26,8 @@ public final class Siege: Sendable {
     private let keys: URL
 
     /// - Parameter signedTokens: whether the worker requires signed tokens; otherwise, user names serve as tokens.
-    public init(signedTokens: Bool, settings: [String: String] = [:]) async throws {
+    /// - Parameter asks: whether an app's server decides who may join. Nothing answers there: who has joined was let in before.
+    public init(signedTokens: Bool, asks: Bool = false, settings: [String: String] = [:]) async throws {
         redis = try await RedisServer()
         keys = FileManager.default.temporaryDirectory.appending(path: "rollcall-siege-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)
@@ -42,6 +43,12 @@ public final class Siege: Sendable {
             settings["access.watch"] = "anyone"
             settings["auth.secret_file"] = keys.appending(path: "secret").path
             settings["auth.jwks_file"] = keys.appending(path: "jwks").path
+        }
+        if asks {
+            let secret = keys.appending(path: "access")
+            try Data("whsec_\(Data(AttackedKeys.secret.utf8).base64EncodedString())".utf8).write(to: secret)
+            settings["conversations.default"] = ""
+            (settings["access.url"], settings["access.secret_file"]) = ("http://127.0.0.1:1/", secret.path)
         }
         worker = try await WorkerProcess("w1", redis: redis.url, settings: settings)
         try await redis.cli("SET", "canary", "sings")

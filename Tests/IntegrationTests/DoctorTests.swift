@@ -50,4 +50,23 @@ struct DoctorTests {
         for port in ports { #expect(port?.hasSuffix("is taken, and a worker answers on the admin port") == true) }
         #expect(object?["verdict"] as? String == "warning")
     }
+
+    @Test(
+        "names workers with other rules of who may join and ask, as the worker that starts beside them does in its log")
+    func mixedFleet() async throws {
+        let redis = try await RedisServer()
+        let open = try await WorkerProcess("w1", redis: redis.url)
+        let rule = ["--set", "auth.mode=insecure", "--set", "access.watch=shared"]
+        let alone = try await doctor(redis.url, rule[0], rule[1])
+        #expect(alone.code == 0 && alone.output.contains("all living workers have these rules (anyone 100)"))
+        let shared = try await WorkerProcess("w2", redis: redis.url, settings: ["access.watch": "shared"])
+        try await eventually("its log says so") {
+            shared.process.errors.contains("other workers have other rules of access.*")
+                && shared.process.errors.contains("anyone 100")
+        }
+        #expect(!open.process.errors.contains("other workers have"))
+        let mixed = try await doctor(redis.url, rule[0], rule[1], rule[2], rule[3])
+        #expect(mixed.code == 1)
+        #expect(mixed.output.contains("here the rules are shared 100; other living workers have others: w1."))
+    }
 }

@@ -19,6 +19,8 @@ public struct WorkerReport: Hashable, Sendable {
     public var isDraining = false
     /// Whether the worker appends to the stream of events.
     public var appendsEvents = false
+    /// Its rules of who may join and ask, as workers compare them.
+    public var access: ByteString?
     public var figures = WorkerFigures()
 
     public init(incarnation: Incarnation, leaseEnd: Timestamp?) {

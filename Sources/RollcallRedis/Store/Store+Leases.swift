@@ -28,6 +28,8 @@ public struct Heartbeat: Hashable, Sendable {
     public var isDraining = false
     /// Whether the worker appends to the stream of events.
     public var appendsEvents = false
+    /// Who may join and ask, for workers to compare; empty: unknown.
+    public var access = ""
     public var figures = WorkerFigures()
 
     public init(
@@ -53,7 +55,8 @@ public struct Heartbeat: Hashable, Sendable {
         [
             "host", .string(host), "pid", .integer(Int64(pid)), "edge", .string(edge), "started_at", .time(startedAt),
             "sessions", .integer(Int64(sessions)), "version", .string(version), "format", .integer(Self.format),
-        ] + (isDraining ? ["draining", 1] : []) + (appendsEvents ? ["events", 1] : []) + figureFields
+        ] + (isDraining ? ["draining", 1] : []) + (appendsEvents ? ["events", 1] : [])
+            + (access.isEmpty ? [] : ["access", .string(access)]) + figureFields
     }
 
     private var figureFields: [RedisCommand.Argument] {

@@ -225,7 +225,7 @@ extension WorkerReport {
     /// Decodes the reply to `ZSCORE` and the fields of the incarnation's hash.
     fileprivate init(_ incarnation: Incarnation, leaseEnd: RedisValue, _ fields: HashFields) {
         self.init(incarnation: incarnation, leaseEnd: leaseEnd.time)
-        (host, edge, version) = (fields["host"], fields["edge"], fields["version"])
+        (host, edge, version, access) = (fields["host"], fields["edge"], fields["version"], fields["access"])
         (pid, sessions) = (fields.number("pid"), fields.number("sessions"))
         (startedAt, beat) = (fields.time("started_at"), fields.time("beat"))
         (isDraining, appendsEvents) = (fields["draining"] != nil, fields["events"] != nil)

@@ -244,6 +244,14 @@ public struct WorkerConfiguration: Sendable {
     /// About whom sessions may ask whose token has no claim `watch`.
     package var watchByDefault: Access.Watch { access.watch ?? (auth.mode == .jwt ? .shared : .anyone) }
 
+    /// These rules as others compare them: the rule of ``Access/watch``, ``Access/sharedMembers`` and a hash of ``Access/url``.
+    package var accessRules: String {
+        let url = access.url.map { url in
+            " \(String(url.utf8.reduce(14_695_981_039_346_656_037 as UInt64) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }, radix: 16))"
+        }
+        return "\(watchByDefault) \(access.sharedMembers)\(url ?? "")"
+    }
+
     public struct Events: Sendable {
         /// Whether workers append to the stream `events` who came and who went. All workers should say the same.
         public var enabled = false

@@ -15,6 +15,7 @@ struct HeartbeatText: Sendable {
     private let lease: Duration
     private let host: String
     private let edge: String
+    private let access: String
     private let pid = ProcessInfo.processInfo.processIdentifier
     private let startedAt = Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
     private let sessions: @Sendable () -> Int
@@ -22,6 +23,7 @@ struct HeartbeatText: Sendable {
     init(_ settings: NodeSettings, edge: String, host: String, sessions: @escaping @Sendable () -> Int) {
         lease = settings.lease
         self.edge = edge
+        access = settings.accessRules
         self.host = host
         self.sessions = sessions
     }
@@ -33,9 +35,11 @@ struct HeartbeatText: Sendable {
             case .renew(let incarnation): (.renew, incarnation)
             case .end(let incarnation, let after): (.end(after: after), incarnation)
             }
-        return Heartbeat(
+        var heartbeat = Heartbeat(
             mode: mode, incarnation: incarnation, lease: lease, host: host, pid: pid, edge: edge,
             startedAt: startedAt, sessions: sessions(), version: RollcallVersion.current)
+        heartbeat.access = access
+        return heartbeat
     }
 }
 

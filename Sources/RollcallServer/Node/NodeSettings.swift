@@ -19,6 +19,8 @@ package struct NodeSettings: Sendable {
     var drain: Duration
     /// How far this host's clock and Redis's may differ, since tokens are checked by both; `nil` if there are none.
     var clockTolerance: Duration?
+    /// Who may join and ask, for workers to compare.
+    var accessRules: String
     /// Hosts to which devices may be sent when the worker stops.
     var peers: [String]
     /// How long to wait for Redis at startup.
@@ -29,6 +31,7 @@ package struct NodeSettings: Sendable {
         redis = try RedisDeployment(url: configuration.redis.url)
         access = configuration.redis
         if let password = configuration.redis.password { redis.password = password.text }
+        accessRules = configuration.accessRules
         store = Store.Settings(
             names: KeyNames(prefix: configuration.redis.prefix), retention: configuration.presence.retention,
             typingExpiry: configuration.typing.expiry,

@@ -1,5 +1,5 @@
 // Looks after Redis while a worker runs: whether rights were lost, whether a primary that joined lacks something, and whether the
-// name of redis.url leads elsewhere.
+// name of redis.url leads elsewhere. At the start also whether other workers have other rules of access.
 
 internal import Logging
 internal import NIOConcurrencyHelpers
@@ -32,6 +32,7 @@ extension Node {
             }
         }
         defer { minutes.cancel() }
+        await compareAccess()
         var known = Set(topology.map?.primaries ?? [])
         var rights: ContinuousClock.Instant?
         var name = NameWatch()
@@ -51,6 +52,22 @@ extension Node {
             }
             if alarm == .minute || alarm == .moved { await look(&name, isTold: alarm == .moved) }
         }
+    }
+
+    /// What one may see and where one may join would depend on the worker that a device happens to reach.
+    private func compareAccess() async {
+        guard let report = try? await workers() else { return }
+        let others = report.workers.filter {
+            guard !$0.standing(at: report.time).isDead, let access = $0.access else { return false }
+            return access != ByteString(settings.accessRules)
+        }
+        guard !others.isEmpty else { return }
+        logger.warning(
+            "other workers have other rules of access.*: give all workers the same",
+            metadata: [
+                "rules": "\(settings.accessRules)",
+                "others": .array(others.prefix(3).map { "\($0.incarnation.name): \($0.access ?? "")" }),
+            ])
     }
 
     /// - Parameter isWhole: Whether these are all servers; otherwise what others lack is not forgotten.

@@ -138,7 +138,7 @@ package enum Doctor {
             let checks = RedisChecks(
                 readings: try result.get(), isCluster: deployment.isCluster,
                 leeway: configuration.auth.mode == .jwt ? configuration.auth.leeway : nil,
-                areEventsEnabled: configuration.events.enabled)
+                areEventsEnabled: configuration.events.enabled, accessRules: configuration.accessRules)
             return [reach.reached] + checks.findings + [subscriptions]
         } catch {
             return [reach.failed(error)]

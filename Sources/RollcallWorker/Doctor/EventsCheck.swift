@@ -1,4 +1,5 @@
-// Whether all workers append to the stream of events, and whether its keys are free for it.
+// Whether all workers append to the stream of events, whether its keys are free for it, and whether all have the same rules of
+// access.
 
 import RollcallProtocol
 import RollcallRedis
@@ -10,6 +11,8 @@ struct EventReadings: Sendable {
     /// Living workers, by whether they append events.
     var appending: [String] = []
     var silent: [String] = []
+    /// The rules of access of living workers, as they compare them.
+    var access: [(worker: String, rules: String)] = []
     /// Why Redis refuses to append.
     var refused: String?
 }
@@ -38,8 +41,22 @@ extension EventReadings {
             else { continue }
             let hash = names.worker(Incarnation(name: name))
             let appends = try await visit.ask("HGET", hash, "events").reading(right: "hget") { !$0.isNull }.get()
+            let rules = try await visit.ask("HGET", hash, "access").reading(right: "hget") { $0.text?.string ?? "" }
+                .get()
+            if !rules.isEmpty { access.append((name.string, rules)) }
             if appends { appending.append(name.string) } else { silent.append(name.string) }
         }
+    }
+
+    /// - Parameter rules: Those of the configuration.
+    func accessFinding(_ rules: String) -> Finding {
+        let others = access.filter { $0.rules.utf8.elementsEqual(rules.utf8) == false }
+        guard !others.isEmpty else { return Finding(.access, .ok, "all living workers have these rules (\(rules))") }
+        return Finding(
+            .access, .failure,
+            "here the rules are \(rules); other living workers have others: "
+                + others.prefix(3).map { "\($0.worker): \($0.rules)" }.joined(separator: ", "),
+            advice: "give all workers the same access.watch, access.shared_members and access.url")
     }
 
     /// - Parameter isEnabled: `events.enabled` of the configuration.

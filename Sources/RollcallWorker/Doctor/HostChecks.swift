@@ -22,7 +22,7 @@ struct HostChecks {
         let auth = configuration.auth
         guard auth.mode == .jwt else {
             return [
-                access,
+                rules,
                 Finding(
                     .authentication, .warning,
                     "auth.mode is insecure: anyone who can reach the edge on this machine can be any user",
@@ -60,10 +60,11 @@ struct HostChecks {
             return "iss \(each.issuer ?? "any"), aud \(each.audience ?? "any")\(prefix)"
         }
         let checked = "tokens are checked (auth.mode: jwt): \(demands.joined(separator: "; "))"
-        return found.isEmpty ? [Finding(.authentication, .ok, checked), access] : found
+        return found.isEmpty ? [Finding(.authentication, .ok, checked), rules] : found
     }
 
-    private var access: Finding {
+    /// Who may join, and who may ask about whom.
+    var rules: Finding {
         let conversations =
             if let url = configuration.access.url {
                 "\(url) decides who may join conversations without members, except for tokens whose claim join opens them"

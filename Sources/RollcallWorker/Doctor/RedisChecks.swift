@@ -166,8 +166,16 @@ struct RedisChecks {
 
     /// `events.enabled`.
     var areEventsEnabled = false
+    /// The rules of `access.*`, as workers compare them.
+    var accessRules = ""
 
-    var findings: [Finding] { [version, role, persistence, eviction, clients, rights, latency, clock, events] }
+    var findings: [Finding] { [version, role, persistence, eviction, clients, rights, latency, clock, access, events] }
+
+    /// On a cluster each worker says it in its log.
+    private var access: Finding {
+        readings.events?.judged(.access) { $0.accessFinding(accessRules) }
+            ?? Finding(.access, .ok, "the rules are \(accessRules)")
+    }
 
     private var events: Finding {
         readings.events?.judged(.events) { $0.finding(isEnabled: areEventsEnabled) } ?? EventReadings.unused

@@ -25,7 +25,6 @@ export const CONVERSATIONS = {
   },
   assistant: { id: "ada", title: "Ask Ada", icon: "💡", members: ["alice", "bob", "ada"] },
 };
-export const USERS = Object.keys(PEOPLE);
 
 /** Returns a user's entry. Any user may connect, also with the name of a property that every object has. */
 const personOf = (user) => (Object.hasOwn(PEOPLE, user) ? PEOPLE[user] : { name: user, hue: 0 });

@@ -1,7 +1,7 @@
 // A device of a user: its client, what it receives, and what can happen to it. Nothing here uses the DOM.
 
 import { RollcallClient } from "./rollcall.js";
-import { CONVERSATIONS, nameOf, tokenOf, USERS } from "./chat.js";
+import { CONVERSATIONS, nameOf, tokenOf } from "./chat.js";
 
 export const ENDS_TYPING = "stops typing";
 
@@ -71,6 +71,7 @@ class Unreachable extends EventTarget {
 export class Device extends EventTarget {
   connection = { status: "idle" };
   presences = new Map();
+  #presences = new Map();
   /** The open conversation; null while the list of conversations is open. */
   conversation = CONVERSATIONS.direct;
   /** Where in the document its user is. */
@@ -97,7 +98,10 @@ export class Device extends EventTarget {
       WebSocket: this.network.WebSocket,
     }) });
     client.connection.subscribe((connection) => this.#connectionChanged(connection));
-    client.presence(USERS).subscribe((presences) => this.#presencesChanged(presences));
+    // Whoever shares a conversation sees the others in it, also where workers let nobody else see them.
+    for (const { id, members } of Object.values(CONVERSATIONS)) {
+      client.presence(members, { in: id }).subscribe((presences) => this.#presencesChanged(id, presences));
+    }
     // The list of conversations shows who types in each, also in those that are not open.
     for (const { id } of Object.values(CONVERSATIONS)) {
       this.#inputs.set(id, client.typingInput(id));
@@ -227,9 +231,10 @@ export class Device extends EventTarget {
     this.#tell("here");
   }
 
-  #presencesChanged(presences) {
+  #presencesChanged(id, presences) {
     const before = this.presences;
-    this.presences = presences;
+    this.#presences.set(id, presences);
+    this.presences = new Map([...this.#presences.values()].flatMap((each) => [...each]));
     for (const [user, { status }] of presences) {
       const known = before.get(user)?.status;
       if (known && known !== status && user !== this.user) this.#told({ user, status, what: `is ${status}` });
