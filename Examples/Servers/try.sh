@@ -85,4 +85,18 @@ redis-cli -s "$folder/redis" FLUSHALL >"$folder/reply"
 redis-cli -s "$folder/redis" CLIENT KILL TYPE normal >"$folder/reply"
 await "$folder/webhook" 'reset: read again'
 stored 'alice=offline bob=online'
+# Each of the two servers lets in whom it knows, and answers nobody who does not know the secret.
+for server in "$folder/venv/bin/python access.py" "node access.mjs"; do
+    name=${server##*.} asked=$(port)
+    ACCESS_SECRET=$(cat "$folder/secret") $server "$asked" >"$folder/$name" 2>&1 &
+    "$rollcall" worker --set redis.url="$redis" --set redis.prefix="$name:" --set auth.mode=insecure --set edge.port=0 \
+        --set admin.port=0 --set access.url="http://127.0.0.1:$asked/" --set access.secret_file="$folder/secret" \
+        >"$folder/worker.$name" 2>"$folder/worker.$name.log" &
+    await "$folder/worker.$name" '^ready'
+    edge=$(sed -n 's/.* edge=\([^ ]*\).*/\1/p' "$folder/worker.$name")
+    "$rollcall" type c42 --for 1s --url "$edge" --as alice 2>"$folder/alice"
+    "$rollcall" type c42 --for 1s --url "$edge" --as mallory 2>"$folder/mallory" || true
+    await "$folder/mallory" 'does not let you in'
+    prints 401 curl -s -o "$folder/reply" -w '%{http_code}' -d '{"questions":[]}' "http://127.0.0.1:$asked/"
+done
 echo "servers: the examples do what they say"
