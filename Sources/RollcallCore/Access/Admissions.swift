@@ -36,11 +36,19 @@ final class Admissions {
     }
 
     /// Judges a user without another right, by a read of a conversation without members.
-    func judge(_ user: UserID, in room: Room, _ snapshot: RoomSnapshot, at now: Instant) -> Standing {
+    ///
+    /// - Parameter dropped: whether it was heard during the read that admissions were dropped: what it says of one may be older.
+    func judge(
+        _ user: UserID, in room: Room, _ snapshot: RoomSnapshot, dropped: Bool, at now: Instant
+    ) -> Standing {
         let record = snapshot.access[user] ?? AccessRecord()
         let known = room.admissions[user]
         let isDue = known.map { $0.looks <= now } ?? false
         if let until = record.until {
+            if dropped {
+                look(user, in: room, at: now)
+                return .asked
+            }
             if until != known?.until { admit(user, to: room, until: until, left: until.since(snapshot.time), at: now) }
             if until == known?.until, isDue {
                 let ends = known?.ends ?? now

@@ -88,9 +88,9 @@ final class Conversations {
         memberLists.queue(room)
     }
 
-    /// Handles the result of a conversation read.
+    /// Handles the result of a conversation read; meanwhile, admissions may have been `dropped`.
     private func roomRead(
-        _ read: RoomRead, _ snapshot: RoomSnapshot, for room: Room, at now: Instant
+        _ read: RoomRead, _ snapshot: RoomSnapshot, for room: Room, dropped: Bool, at now: Instant
     ) {
         guard !room.isOver else { return }
         room.ended(
@@ -109,7 +109,7 @@ final class Conversations {
             if !snapshot.isManaged {
                 admitted = all.filter { $0.right.covers(room.conversation) }
                 if loop.settings.asksAccess, admitted.count < all.count {
-                    isAsked = admissions.judge(user, in: room, snapshot, at: now) == .asked
+                    isAsked = admissions.judge(user, in: room, snapshot, dropped: dropped, at: now) == .asked
                     admitted = isAsked ? admitted : all
                 }
             }
@@ -191,10 +191,11 @@ final class Conversations {
 
     private func read(_ read: RoomRead, for room: Room) {
         room.began(read)
+        let drop = room.lastDrop
         loop.store.room(read) { [self] reply in
             loop.after { now in
                 guard case .success(let snapshot) = reply else { return roomReadFailed(read, for: room) }
-                roomRead(read, snapshot, for: room, at: now)
+                roomRead(read, snapshot, for: room, dropped: room.lastDrop != drop, at: now)
             }
         }
     }

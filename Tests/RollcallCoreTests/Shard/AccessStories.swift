@@ -193,6 +193,25 @@ import Testing
         #expect(stage.heard(by: alice).errors == [.notAMember])
     }
 
+    @Test("a drop that is heard before the reply to an earlier read is not lost")
+    func overtakingRead() {
+        let stage = stage()
+        let alice = member(on: stage)
+        stage.say(.leave("c"), id: "l", on: alice)
+        stage.settle()
+        stage.say(.join("c", presence: false), id: "k", on: alice)
+        while !stage.unconfirmed.isEmpty { stage.confirm() }
+        let reply = stage.reply(to: stage.asked.removeFirst())
+        stage.redis.dropAccess(of: nil, to: "c")
+        stage.hear()
+        stage.arrives(reply)
+        stage.settle()
+        #expect(!stage.heard(by: alice).acks.contains("k"))
+        stage.pass(.milliseconds(1200))
+        #expect(stage.askApp { _ in .deny(for: .seconds(5)) } == [question("alice")])
+        #expect(stage.heard(by: alice).errors == [.notAMember])
+    }
+
     @Test("where Redis has lost it, an admission stands, is asked for again, and is not written by the worker")
     func emptied() {
         let stage = stage()

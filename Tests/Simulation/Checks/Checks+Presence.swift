@@ -36,17 +36,15 @@ extension Checks {
 
     func checkWatched(_ user: UserID, for edge: EdgeSession) {
         guard let watched = edge.view.watched[user] else { return }
-        // Whoever looks as if never seen is shown a little later while the app's server is asked.
-        let patience = world.app == nil ? Self.lag : Self.lag + .seconds(3)
         if let shown = watched.shown {
             // What is shown follows soon when somebody may be seen, or no longer.
             if watched.maySee, watched.decided == watched.since { return checkPresence(shown, for: edge) }
-            guard watched.decided < world.calm(at: edge.places) - patience else { return }
+            guard watched.decided < askedCalm(for: edge) - Self.lag else { return }
             guard !watched.maySee else { return checkPresence(shown, for: edge) }
             guard !shown.isNeverSeen else { return }
             return fail("nobody else may see", "\(edge.name) still sees \(user) \(shown.status)")
         }
-        guard watched.since < world.calm(at: edge.places) - patience else { return }
+        guard watched.since < askedCalm(for: edge) - Self.lag else { return }
         fail("no missed change", "\(edge.name) watches \(user) since \(watched.since.text) and was shown nothing")
     }
 

@@ -61,8 +61,7 @@ extension Checks {
     }
 
     private func checkJoined(_ conversation: ConversationID, since: Instant, _ edge: EdgeSession) {
-        let patience = world.app == nil ? Self.lag : Self.lag + .seconds(2)
-        guard since < world.calm(at: edge.places) - patience else { return }
+        guard since < askedCalm(for: edge) - Self.lag else { return }
         fail("no missed change", "\(edge.name) waits since \(since.text) to join \(conversation)")
     }
 

@@ -157,6 +157,14 @@ final class Checks {
         }
     }
 
+    /// What was said before this has had its effect, also where it waits for the app's server: at most two seconds once Redis,
+    /// after an outage, has been read.
+    func askedCalm(for edge: EdgeSession) -> Instant {
+        guard world.app != nil else { return world.calm(at: edge.places) }
+        let patience = Duration.seconds(3)
+        return world.calm(at: edge.places, settling: Self.settling + patience) - patience
+    }
+
     /// Checks that every message with an id is answered, unless there is an outage.
     private func checkAnswers(to edge: EdgeSession) {
         let calm = world.calm(at: edge.places)
@@ -167,8 +175,8 @@ final class Checks {
         let late = edge.view.asked.values.compactMap { asked -> (at: Instant, message: ClientMessage)? in
             asked.taken.flatMap { taken in
                 if let conversation = asked.message.joins, mayWait(in: conversation, edge) { return nil }
-                // Answers follow what is shown before them, of which some waits while the app's server is asked.
-                let known = (asked.message.isDecision ? written : calm) + .seconds(world.app == nil ? 0 : -4)
+                // Answers follow what is shown before them.
+                let known = min(asked.message.isDecision ? written : calm, askedCalm(for: edge))
                 return taken < known - patience ? (at: taken, message: asked.message) : nil
             }
         }
