@@ -23,9 +23,10 @@ public struct MessageError: Error, Hashable, Sendable {
         /// Send `join` first, and again after each reconnect.
         public static let notJoined = Code(rawValue: "not_joined")
         /// The conversation has members, and the user is not one of them. Or it has none, and neither the token's
-        /// claim `join` nor `conversations.default` opens it: this is the default with signed tokens.
+        /// claim `join` nor `conversations.default` opens it: this is the default with signed tokens. Or the app's server, which
+        /// `access.url` names, does not let the user in.
         ///
-        /// Set the members before users open the conversation, or put `join` into the token, or set
+        /// Set the members before users open the conversation, or put `join` into the token, or set `access.url` or
         /// `conversations.default: open`. The sentence says which case it is.
         public static let notAMember = Code(rawValue: "not_a_member")
         /// The session would exceed one of the limits in its `welcome`.
