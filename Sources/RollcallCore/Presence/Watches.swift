@@ -245,11 +245,12 @@ final class Watches {
     }
 
     /// A session may ask about others than before.
-    func rightChanged(of session: Session) {
+    func rightChanged(of session: Session, at now: Instant) {
         let members = session.joined.filter { $0.members.followers.contains(session) }.flatMap(\.members.shownUsers)
         for watch in session.watched.elements + members.compactMap({ watches[$0] }) {
             changeView(of: watch, for: session) { watch.judge(session) }
         }
+        if session.awaitsShares { loop.remind(.gets(session), at: now + ShardSettings.longestWaitForJoins) }
     }
 
     /// Does what may change how much a session sees of a user. It is told if the user looks otherwise then.

@@ -64,7 +64,7 @@ final class Sessions {
                 let former = session.watchRight
                 accept(proof, for: session, at: now)
                 conversations.rightNarrowed(of: session, user: proof.user)
-                if session.watchRight != former { watches.rightChanged(of: session) }
+                if session.watchRight != former { watches.rightChanged(of: session, at: now) }
                 records.profileChanged(to: proof.grant.profile, of: session, at: now)
             }
             outbound.acknowledge(id, to: session)

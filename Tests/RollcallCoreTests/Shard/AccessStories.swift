@@ -309,6 +309,22 @@ import Testing
         _ = bob
     }
 
+    @Test("a narrower token takes back after two seconds at most while the server takes its time")
+    func narrowed() {
+        let stage = stage()
+        _ = stage.enter("bob")
+        let alice = stage.enter("alice", issued: Timestamp(milliseconds: 1000), watch: .all)
+        stage.say(.join("c", presence: true), on: alice)
+        stage.say(.watch(["bob"]), on: alice)
+        stage.settle()
+        #expect(stage.heard(by: alice).statuses == ["bob online"])
+        let proof = Proof(
+            user: "alice", device: "phone", issued: Timestamp(milliseconds: 2000), grant: Grant(join: nil, watch: nil))
+        stage.show(proof, on: alice)
+        stage.pass(.milliseconds(2100))
+        #expect(stage.heard(by: alice).statuses == ["bob offline"])
+    }
+
     @Test("who leaves is not asked about any longer, and a question costs its user unless it is allowed")
     func withdrawn() {
         let stage = stage()
