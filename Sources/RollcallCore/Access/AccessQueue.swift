@@ -71,7 +71,8 @@ public struct AccessQueue {
     /// answer; and what a server may ask for.
     private static let longestAlone = Duration.seconds(5), longestUnanswered = Duration.seconds(300)
     private static let longestRetryAfter = Duration.seconds(60)
-    /// How many conversations' questions fail alone, without a success between, before it is the server that fails.
+    /// Of how many users, and in how many conversations, questions fail alone, without a success between, before it is the server
+    /// that fails: no user alone has others wait.
     private static let patience = 3
     private static let mostDenials = 100_000, mostSuspects = 10_000
 
@@ -85,7 +86,7 @@ public struct AccessQueue {
     /// Whose questions failed alone, and where: they are asked one at a time, in one of the requests.
     private var suspectUsers: Set<UserID> = []
     private var suspectConversations: Set<ConversationID> = []
-    private var failedAlone: Set<ConversationID> = []
+    private var failedAlone: (users: Set<UserID>, conversations: Set<ConversationID>) = ([], [])
 
     private var size = AccessQueue.largest
     private var atOnce = AccessQueue.mostAtOnce
@@ -278,8 +279,10 @@ public struct AccessQueue {
             }
             suspect(question)
             wait(question, atMost: Self.longestAlone, at: now)
-            failedAlone.insert(question.conversation)
-            if failedAlone.count >= Self.patience { pause(nil, at: now, chance: chance) }
+            failedAlone.users.insert(question.user)
+            failedAlone.conversations.insert(question.conversation)
+            guard min(failedAlone.users.count, failedAlone.conversations.count) >= Self.patience else { return }
+            pause(nil, at: now, chance: chance)
         }
     }
 
@@ -326,7 +329,7 @@ public struct AccessQueue {
 
     /// The server answers. If it was away, nothing that failed meanwhile is suspect.
     private mutating func succeeded(at now: Instant) {
-        failedAlone = []
+        failedAlone = ([], [])
         (atOnce, size) = (min(Self.mostAtOnce, atOnce * 2), min(Self.largest, size * 2))
         guard pauses > 0 else { return }
         (pauses, resumes) = (0, now)

@@ -155,6 +155,28 @@ import Testing
         #expect(waited.sorted()[waited.count / 2] <= .milliseconds(200))
     }
 
+    @Test("a user whose names all fail has nobody else wait, although nobody else's answers come between")
+    func lonely() throws {
+        var queue = AccessQueue()
+        for name in 1...200 { try ask(&queue, 1, "bad\(name)") }
+        var waiting: Set<UserID> = []
+        for step in 0..<600 {
+            let time = Duration.milliseconds(50) * step
+            #expect(step % 60 != 4 || waiting.isEmpty, "\(time)")
+            if step % 60 == 0 {
+                try ask(&queue, 1000 + step, "good", at: time)
+                waiting.insert(try UserID("u\(1000 + step)"))
+            }
+            for batch in batches(&queue, at: time) {
+                if batch.questions.contains(where: { $0.user == "u1" }) {
+                    queue.failed(batch, .unusable, at: at(time), chance: 0.5)
+                } else {
+                    waiting.subtract(queue.answered(batch, allow(batch), at: at(time)).map(\.question.user))
+                }
+            }
+        }
+    }
+
     @Test("while the server is away it is asked one question at a time, and all is answered within 8 s of its return")
     func outage() throws {
         for retryAfter in [nil, .seconds(20), .seconds(300)] as [Duration?] {
