@@ -6,7 +6,6 @@ package import Logging
 import Metrics
 package import NIOCore
 import NIOPosix
-import NIOSSL
 import RollcallRedis
 package import RollcallServer
 import ServiceLifecycle
@@ -149,8 +148,8 @@ package struct AdminServer: Service {
         return Application(
             responder: responder,
             server: HTTPServerBuilder { responder in
-                AdminChannel(
-                    base: HTTP1Channel(
+                HTTPConnections(
+                    HTTP1Channel(
                         responder: responder,
                         configuration: .init(additionalChannelHandlers: [IdleLimit(connections)])),
                     certificate: certificate)
@@ -173,19 +172,4 @@ package struct AdminServer: Service {
             try listener.pipeline.syncOperations.addHandler(gate, position: .first)
         }.get()
     }
-}
-
-/// HTTP/1.1, over TLS with the certificate of the moment if there is one.
-private struct AdminChannel: ServerChildChannel {
-    let base: HTTP1Channel
-    let certificate: CertificateKeeper?
-
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-        guard let certificate else { return base.setup(channel: channel, logger: logger) }
-        return channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: certificate.context))
-        }.flatMap { base.setup(channel: channel, logger: logger) }
-    }
-
-    func handle(value: HTTP1Channel.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
 }

@@ -40,6 +40,7 @@ final class DemoPage: Sendable {
         logger.logLevel = .critical
         let application = Application(
             router: router,
+            server: HTTPConnections.server,
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { channel in listening.yield(channel.localAddress?.port ?? port) }, logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
