@@ -123,7 +123,9 @@ package.targets += [
         exclude: ["Certificates", "Clock/settable_clock.c"]),
     library("RedisTwin", uses: ["RollcallCore", "RollcallProtocol"], path: "Tests/RedisTwin"),
     library("FoundationCodec", uses: ["RollcallProtocol"], path: "Tests/FoundationCodec"),
-    library("Harness", uses: nio + ["RollcallClient", "RollcallProtocol", "TestSupport"], path: "Tests/Harness"),
+    library(
+        "Harness", uses: nio + ["RollcallClient", "RollcallProtocol", "TestSupport", "Crypto", "NIOHTTP1"],
+        path: "Tests/Harness"),
     library(
         "Simulation", uses: core + ["RedisTwin", "RollcallClient", "DequeModule", "HeapModule", "NIOCore"],
         path: "Tests/Simulation"),

@@ -1,12 +1,7 @@
 // An app's server that decides who may join, with real workers and a real Redis.
 
-import Crypto
 import Foundation
 import Harness
-import NIOConcurrencyHelpers
-import NIOCore
-import NIOHTTP1
-import NIOPosix
 import RollcallClient
 import RollcallProtocol
 import RollcallWorker
@@ -18,10 +13,8 @@ import Testing
         try await Deployment(
             workers: 2,
             settings: [
-                "conversations.default": "", "access.watch": "shared",
-                "access.url": "http://127.0.0.1:\(app.port)/access",
-                "access.secret_file": app.secretFile.path, "access.timeout": "500ms",
-            ])
+                "conversations.default": "", "access.watch": "shared", "access.timeout": "500ms",
+            ].merging(app.configuration) { $1 })
     }
 
     @Test("whom the app's server admits is in, on all workers, is asked about once, and is put out after a drop")
@@ -87,121 +80,5 @@ import Testing
             #expect(try await joined == nil, "\(trouble)")
         }
         #expect(app.unsigned == 0)
-    }
-}
-
-/// An app's server that answers who may join.
-final class AppServer: Sendable {
-    enum Trouble: Sendable {
-        case status(Int)
-        case hangs
-        case body(String)
-    }
-
-    private struct State {
-        var admitted: [String: Set<String>] = [:]
-        var asked: [String] = []
-        var unsigned = 0
-        var trouble: Trouble?
-    }
-
-    let secretFile: URL
-    private let state = NIOLockedValueBox(State())
-    private let channel: any Channel
-
-    init() async throws {
-        let key = SymmetricKey(size: .bits256)
-        secretFile = FileManager.default.temporaryDirectory.appending(path: "access-\(UUID()).secret")
-        let text = "whsec_" + key.withUnsafeBytes { Data($0) }.base64EncodedString()
-        try Data(text.utf8).write(to: secretFile)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secretFile.path)
-        channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .childChannelInitializer { [state] channel in
-                channel.pipeline.configureHTTPServerPipeline().flatMapThrowing {
-                    try channel.pipeline.syncOperations.addHandler(Handler(state, key))
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-    }
-
-    deinit {
-        channel.close(promise: nil)
-        try? FileManager.default.removeItem(at: secretFile)
-    }
-
-    var port: Int { channel.localAddress?.port ?? 0 }
-    /// `USER CONVERSATION` of each question that was answered.
-    var asked: [String] { state.withLockedValue { $0.asked } }
-    /// Requests that were not signed with the secret.
-    var unsigned: Int { state.withLockedValue { $0.unsigned } }
-    var trouble: Trouble? {
-        get { state.withLockedValue { $0.trouble } }
-        set { state.withLockedValue { $0.trouble = newValue } }
-    }
-
-    func admit(_ users: Set<String>, to conversation: String) {
-        state.withLockedValue { $0.admitted[conversation] = users }
-    }
-
-    private final class Handler: ChannelInboundHandler {
-        typealias InboundIn = HTTPServerRequestPart
-        typealias OutboundOut = HTTPServerResponsePart
-
-        private let state: NIOLockedValueBox<State>
-        private let key: SymmetricKey
-        private var headers = HTTPHeaders()
-        private var body = Data()
-
-        init(_ state: NIOLockedValueBox<State>, _ key: SymmetricKey) { (self.state, self.key) = (state, key) }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            switch unwrapInboundIn(data) {
-            case .head(let head): (headers, body) = (head.headers, Data())
-            case .body(let bytes): body.append(contentsOf: bytes.readableBytesView)
-            case .end: answer(context)
-            }
-        }
-
-        private func answer(_ context: ChannelHandlerContext) {
-            let signed = "\(headers.first(name: "webhook-id") ?? "").\(headers.first(name: "webhook-timestamp") ?? "")."
-            let code = HMAC<SHA256>.authenticationCode(for: Data(signed.utf8) + body, using: key)
-            let isSigned = headers.first(name: "webhook-signature") == "v1," + Data(code).base64EncodedString()
-            let (status, text): (Int, String?) = state.withLockedValue { state in
-                if !isSigned { state.unsigned += 1 }
-                switch state.trouble {
-                case .status(let status): return (status, "")
-                case .hangs: return (200, nil)
-                case .body(let text): return (200, text)
-                case nil: return (200, answers(&state))
-                }
-            }
-            guard let text else { return }
-            let head = HTTPResponseHead(
-                version: .http1_1, status: HTTPResponseStatus(statusCode: status),
-                headers: ["content-length": "\(text.utf8.count)"])
-            context.write(wrapOutboundOut(.head(head)), promise: nil)
-            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
-            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        }
-
-        private func answers(_ state: inout State) -> String {
-            struct Questions: Decodable {
-                struct Question: Decodable {
-                    var user: String
-                    var conversation: String
-                }
-                var questions: [Question]
-            }
-            let questions = (try? JSONDecoder().decode(Questions.self, from: body))?.questions ?? []
-            // The order of answers means nothing.
-            let items = questions.reversed().map { question in
-                let people = state.admitted[question.conversation, default: []]
-                state.asked.append("\(question.user) \(question.conversation)")
-                let list = people.sorted().map { "\"\($0)\"" }.joined(separator: ",")
-                return "{\"user\":\"\(question.user)\",\"conversation\":\"\(question.conversation)\","
-                    + "\"allow\":\(people.contains(question.user)),\"people\":[\(list)]}"
-            }
-            return "{\"answers\":[\(items.joined(separator: ","))]}"
-        }
     }
 }

@@ -47,7 +47,7 @@ struct Judge {
     }
 
     /// When it could not be seen who is in the room, although everything else could: nobody goes while a worker takes Redis to
-    /// be away, and nobody comes before the worker of their device follows the room.
+    /// be away, and nobody comes while Redis is full, or before the worker of their device follows the room.
     private func deafness(to thing: Expectation.Thing, in sight: Sight) -> [Range<Moment>] {
         guard case .here(let visitor, let isHere) = thing else { return [] }
         guard isHere else { return plan.unsettled.filter { $0.host == sight.host }.map(\.span) }
@@ -55,7 +55,7 @@ struct Judge {
             notes.filter { $0.user == visitor }.flatMap(\.notes).compactMap { note in
                 if case .welcomed(let host) = note.event { host } else { nil }
             })
-        return plan.blind.filter { hosts.contains($0.host) }.map(\.span)
+        return plan.full + plan.blind.filter { hosts.contains($0.host) }.map(\.span)
     }
 
     private func misreadings(of expectation: Expectation, by end: Moment) -> [Finding] {

@@ -13,6 +13,8 @@ struct Plan: Sendable {
     var blind: [(host: Int, span: Range<Moment>)] = []
     /// Periods in which the worker of a host may take Redis to be away, so that nobody goes in what it shows of a room.
     var unsettled: [(host: Int, span: Range<Moment>)] = []
+    /// Periods in which Redis had no memory left: nobody begins to be in the room.
+    var full: [Range<Moment>] = []
     /// Periods in which reads may be wrong: Redis was away, or had lost data and was still being written again.
     var unreadable: [Range<Moment>] = []
     /// Connections to these hosts may end from these moments on, because their workers were stopped.

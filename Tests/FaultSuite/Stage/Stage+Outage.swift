@@ -1,6 +1,7 @@
 // The common course of all Redis outages.
 
 internal import Harness
+internal import NIOConcurrencyHelpers
 internal import RollcallClient
 
 /// How an outage of Redis differs from others.
@@ -36,6 +37,7 @@ extension Stage {
         let done = try await commute(people)
         try await end(handle)
         let ended = Moment.now
+        if outage.isWritable { state.withLockedValue { $0.plan.full.append(began..<ended) } }
         unreadable(from: began, to: ended + outage.readsAreWrongFor)
         converge(
             people, done: done, after: outage.isWritable ? done : ended,

@@ -32,6 +32,7 @@ extension Stage {
         try await club.probe()
         try await checkObservers(since: probed)
         try await checkServers(agent, bot)
+        checkStays()
         return findings(by: .now)
     }
 
@@ -71,6 +72,14 @@ extension Stage {
             let isRight = users.map { $0.contains(agent) && !$0.contains(bot) } ?? false
             let what = users.map { "\($0.map(\.escaped)) in the room" } ?? "nobody, without an answer"
             found(.other, broken: isRight ? nil : "host \(host.number) has \(what), and servers say \(agent.escaped)")
+        }
+    }
+
+    /// Checks that nobody was put out whom the app's server lets in.
+    private func checkStays() {
+        for roamer in observers + state.withLockedValue({ $0.roamers }) {
+            let isOut = roamer.notes.contains { if case .removed(room) = $0.event { true } else { false } }
+            found(.audience, broken: isOut ? "\(roamer.user.escaped) was removed from the room" : nil)
         }
     }
 

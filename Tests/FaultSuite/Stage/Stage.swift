@@ -57,6 +57,8 @@ public final class Stage: Sendable {
     /// The conversation in which users type.
     let room: ConversationID
     let state: NIOLockedValueBox<State>
+    /// Who lets users into conversations without members, where the token does not.
+    private let app: AppServer?
     private let issuer: TokenIssuer?
     private let tokens: Harness.TokenSource
     private let reading: Task<Void, Never>
@@ -72,6 +74,8 @@ public final class Stage: Sendable {
         let issuer = equipment.authentication == .jwt ? try TokenIssuer() : nil
         let tokens = issuer?.tokens(areRefreshed: equipment.refreshesTokens) ?? .names
         var configuration = settings.configuration.merging(issuer?.configuration ?? [:]) { $1 }
+        let app = issuer == nil ? try await AppServer(admitsAll: true) : nil
+        configuration.merge(app?.configuration ?? [:]) { $1 }
         if let limit = equipment.sessionsPerUser { configuration["limits.sessions_per_user"] = "\(limit)" }
         let state = NIOLockedValueBox(State())
         let known = NIOLockedValueBox<[Host]>([])
@@ -87,7 +91,8 @@ public final class Stage: Sendable {
         }
         (self.redis, self.hosts, self.doors) = (redis, hosts, doors)
         (self.room, self.naming, self.isStill) = (room, naming, equipment.isStill)
-        (self.issuer, self.tokens, self.eventReaders) = (issuer, tokens, eventReaders)
+        (self.app, self.issuer) = (app, issuer)
+        (self.tokens, self.eventReaders) = (tokens, eventReaders)
         (self.observers, self.state, self.readers) = (observers, state, readers)
         reading = Task {
             await withDiscardingTaskGroup { group in
