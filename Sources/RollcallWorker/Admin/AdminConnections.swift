@@ -39,7 +39,7 @@ final class AdminConnections: AvailableConnectionsDelegate {
 
     func isAcceptingNewConnections() -> Bool { state.withLockedValue { !$0.isStopped && $0.open < most + spare } }
 
-    /// Accepts none any more: the library would trap on one that it accepts while it stops.
+    /// Accepts none any more: one that comes while the port stops may be served by nobody, and delays the stop.
     func stop() { state.withLockedValue { $0.isStopped = true } }
 
     /// - Returns: Whether the connection has a place; otherwise it is one of the few for probes.

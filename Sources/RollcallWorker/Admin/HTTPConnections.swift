@@ -6,13 +6,13 @@ package import NIOCore
 import NIOSSL
 import Synchronization
 
-/// HTTP/1.1, over TLS with the certificate of the moment if there is one. A connection that was accepted and is not served, as one
-/// that came while the server stopped, is closed; with the library's own channel it would end the process.
+/// HTTP/1.1, over TLS with the certificate of the moment if there is one. With the library's own channel, a connection that was
+/// accepted and is never served, such as one that came while the server ended, would end the process.
 package struct HTTPConnections: ServerChildChannel {
     private let base: HTTP1Channel
     private let certificate: CertificateKeeper?
 
-    /// Without TLS, and with nothing of one's own between two requests.
+    /// For a server without TLS that limits no connection.
     package static let server = HTTPServerBuilder { HTTPConnections(HTTP1Channel(responder: $0)) }
 
     package init(_ base: HTTP1Channel, certificate: CertificateKeeper? = nil) {

@@ -21,7 +21,7 @@ extension Fault {
 
     /// Commands that free memory are still permitted, and so is everything that presence needs.
     static let noMemory = Fault(.redis, "maxmemory reached with noeviction, for 5 s") { stage in
-        try await stage.outage(Outage(isWritable: true)) {
+        try await stage.outage(Outage(isFull: true)) {
             try await stage.redis.everywhere("CONFIG", "SET", "maxmemory", "1")
         } end: { _ in
             try await Task.sleep(for: span)

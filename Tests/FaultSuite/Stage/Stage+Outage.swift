@@ -8,8 +8,8 @@ internal import RollcallClient
 struct Outage: Sendable {
     /// Whether Redis loses its data.
     var losesData = false
-    /// Whether changes during the outage take effect at once.
-    var isWritable = false
+    /// Whether Redis has no memory left: changes take effect at once, but nobody begins to be in the room.
+    var isFull = false
     /// For how long after its end reads may return what Redis stored instead of the current state.
     var readsAreWrongFor = Promise.convergenceLimit
     /// Whether a goodbye may be acknowledged by a primary that is replaced already. The next sweep takes the device offline.
@@ -37,10 +37,10 @@ extension Stage {
         let done = try await commute(people)
         try await end(handle)
         let ended = Moment.now
-        if outage.isWritable { state.withLockedValue { $0.plan.full.append(began..<ended) } }
+        if outage.isFull { state.withLockedValue { $0.plan.full.append(began..<ended) } }
         unreadable(from: began, to: ended + outage.readsAreWrongFor)
         converge(
-            people, done: done, after: outage.isWritable ? done : ended,
+            people, done: done, after: outage.isFull ? done : ended,
             goodbyesAfter: outage.mayLoseGoodbye ? ended + settings.lease : nil)
         for user in there { converge(user, .online, after: ended) }
         look(until: ended + settings.lease + .seconds(2))

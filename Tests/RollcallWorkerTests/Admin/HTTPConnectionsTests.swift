@@ -9,7 +9,7 @@ import Testing
 @Suite("HTTP connections")
 struct HTTPConnectionsTests {
     /// Regression: one that was accepted and not served any more ended the process.
-    @Test("connections that come while a server ends are closed", .timeLimit(.minutes(1)))
+    @Test("connections that come while a server ends do not end the process", .timeLimit(.minutes(1)))
     func late() async throws {
         for _ in 0..<100 {
             let (ports, port) = AsyncStream.makeStream(of: Int.self)
@@ -21,11 +21,15 @@ struct HTTPConnectionsTests {
             let running = Task { try await server.run() }
             let listening = await ports.first { _ in true } ?? 0
             let late = Task.detached {
-                while let client = try? RawClient(port: listening) { withExtendedLifetime(client) {} }
+                // Another server may have the port afterwards.
+                while !Task.isCancelled, let client = try? RawClient(port: listening) {
+                    withExtendedLifetime(client) {}
+                }
             }
             try await Task.sleep(for: .milliseconds(2))
             running.cancel()
             _ = await running.result
+            late.cancel()
             await late.value
         }
     }
