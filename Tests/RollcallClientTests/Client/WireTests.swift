@@ -138,8 +138,10 @@ import Testing
         try await client.isConnected()
         async let unanswered = client.currentPresence(of: ["bob"], within: .seconds(60))
         try await worker.connection().hears(.get(["bob"]))
-        await client.shutdown()
-        #expect(worker.connections[0].messages.last == .goodbye)
+        let took = await ContinuousClock().measure { await client.shutdown() }
+        // On a machine so busy that nothing is sent for two seconds, it waits no longer.
+        if took < .seconds(2) { #expect(worker.connections[0].messages.last == .goodbye) }
+        try await worker.connection().hears(.goodbye)
         let answer = await unanswered
         #expect(answer.isEmpty)
         try await eventually("the streams end") { states.hasEnded && typing.hasEnded }
