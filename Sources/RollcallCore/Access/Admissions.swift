@@ -28,6 +28,8 @@ final class Admissions {
 
     /// How long those stay in a room whose admission was dropped, if the server does not answer.
     private static let patience = Duration.seconds(30)
+    /// Who comes with an admission that ends within this time waits for a new one: it could end before the server answers.
+    private static let shortest = Duration.seconds(5)
     /// What a question costs its user in messages, unless it is allowed.
     private static let cost = 5
 
@@ -44,7 +46,7 @@ final class Admissions {
         let record = snapshot.access[user] ?? AccessRecord()
         let known = room.admissions[user]
         let isDue = known.map { $0.looks <= now } ?? false
-        if let until = record.until {
+        if let until = record.until, known != nil || until.since(snapshot.time) >= Self.shortest {
             if dropped {
                 look(user, in: room, at: now)
                 return .asked

@@ -239,7 +239,7 @@ final class Conversations {
         guard !room.isOver else { return }
         guard loop.redis.answersReads else { return loop.remind(.access(room), at: now + .seconds(1)) }
         let (over, unclear) = admissions.due(room, at: now)
-        for user in over { refuse(user, in: room, at: now) }
+        for user in over { refuse(user, in: room, waiting: false, at: now) }
         readAccess(of: unclear, in: room)
     }
 
@@ -262,8 +262,9 @@ final class Conversations {
     }
 
     /// Has those of a user's sessions leave that have no right of their own.
-    private func refuse(_ user: UserID, in room: Room, at now: Instant) {
-        putOut(table.of(user).filter { !$0.right.covers(room.conversation) }, of: room, at: now)
+    private func refuse(_ user: UserID, in room: Room, waiting: Bool = true, at now: Instant) {
+        let all = table.of(user).filter { !$0.right.covers(room.conversation) }
+        putOut(waiting ? all : all.filter(room.sessions.contains), of: room, at: now)
     }
 
     // MARK: Joining

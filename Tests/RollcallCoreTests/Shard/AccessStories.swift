@@ -99,6 +99,34 @@ import Testing
         #expect(stage.heard(by: alice).acks == ["k"])
     }
 
+    @Test("who comes just before an admission ends waits for the next one, and nobody who waits is refused by its end")
+    func justBefore() {
+        let stage = stage()
+        _ = stage.redis.write(
+            AccessWrite(question("alice"), .allow(for: .seconds(4), people: nil), sent: stage.redis.time))
+        let late = stage.enter("alice")
+        stage.say(.join("c", presence: false), id: "j", on: late)
+        stage.settle()
+        #expect(stage.heard(by: late).answered.isEmpty)
+        #expect(stage.askApp { _ in .allow(for: .seconds(10), people: nil) } == [question("alice")])
+        #expect(stage.heard(by: late).acks == ["j"])
+        stage.pass(.seconds(9))
+        let second = stage.enter("alice", "laptop")
+        stage.say(.join("c", presence: false), id: "k", on: second)
+        stage.settle()
+        #expect(stage.heard(by: second).acks == ["k"], "who is here has asked for it to be renewed")
+        let third = stage.enter("alice", "watch")
+        stage.redis.dropAccess(of: "nobody", to: "c")
+        stage.redis.access["c"]?.value.admitted = [:]
+        stage.say(.join("c", presence: false), id: "l", on: third)
+        stage.settle()
+        stage.pass(.seconds(3))
+        #expect(stage.heard(by: late).removed == ["c"] && stage.heard(by: second).removed == ["c"])
+        #expect(stage.heard(by: third).answered.isEmpty, "it waits")
+        stage.askApp { _ in Self.hour }
+        #expect(stage.heard(by: third).acks == ["l"])
+    }
+
     @Test("a renewal that is denied takes everybody out, on other workers too")
     func denied() {
         let stage = stage()
