@@ -143,9 +143,10 @@ final class World {
     }
 
     /// Returns from when on the workers on these machines may hold back what they had not written: under a new
-    /// incarnation, without an outage, they write weaker states and removals later. `now` if they hold back nothing.
-    func heldBack(at machines: [Weather.Place]) -> Instant {
-        weather.calm(before: agenda.now, at: machines.compactMap(\.judge), settling: Checks.holdingBack)
+    /// incarnation, without an outage, they write weaker states and removals later. The moment, by default
+    /// `now`, if they hold back nothing then.
+    func heldBack(at machines: [Weather.Place], before moment: Instant? = nil) -> Instant {
+        weather.calm(before: moment ?? agenda.now, at: machines.compactMap(\.judge), settling: Checks.holdingBack)
     }
 
     func isUnsettled(at places: [Weather.Place]) -> Bool {

@@ -57,7 +57,10 @@ final class Expectation {
         let settling = device.isJudged ? world.settings.judging : Checks.settling
         let calm = calm(of: device, at: device.isJudged ? judges : places, settling: settling)
         // A worker that holds back what the device did may have been left since.
-        let heldBack = world.heldBack(at: device.machines(since: now - Checks.holdingBack))
+        // Who has been cut off since `calm` shows what had been held back by then.
+        let heldBack = min(
+            world.heldBack(at: device.machines(since: now - Checks.holdingBack)),
+            world.heldBack(at: device.machines(since: calm - Checks.holdingBack), before: calm))
         let earliest = min(calm, restored(device), heldBack) - Checks.lag
         var states = device.states(since: earliest, until: now)
         // Other workers may never learn of a session that began and ended during an outage, and continue with the one
