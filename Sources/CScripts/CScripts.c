@@ -16,6 +16,7 @@ static const unsigned char lua_script_texts[] = {
 #embed "../RollcallRedis/Scripts/members_delete.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/members_replace.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/membership.lua" suffix(, 0,)
+#embed "../RollcallRedis/Scripts/person_write.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/presence_record.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/room.lua" suffix(, 0,)
 #embed "../RollcallRedis/Scripts/sessions_record.lua" suffix(, 0,)

@@ -7,6 +7,8 @@ public struct Event: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// The user came or went: their status changed from `offline` to another, or back.
         case status(Presence)
+        /// The user has changed their settings, or whom they have blocked. ``Person/blocked`` is not in it.
+        case person(UserID, Person)
         /// Something may be missing before this. Read again everybody whom you keep, and forget the versions that you know.
         case reset
     }
@@ -101,6 +103,11 @@ extension Event: JSONWritable {
                 json.field("status", presence.status)
                 json.field("user", presence.user)
                 json.field("version", presence.version)
+            case .person(let user, let person):
+                json.field("revision", person.revision)
+                json.field("settings", person.settings)
+                json.field("type", "person")
+                json.field("user", user)
             case .reset: json.field("type", "reset")
             }
         }

@@ -49,6 +49,13 @@ public struct Presence: Hashable, Sendable {
     public var version: Int64
     /// What the user's sign-in says of them.
     public var profile = Profile()
+    /// Nearly nobody says anything: so it takes little room.
+    private var boxed: BoxedWords?
+    /// What the user says of themselves; `nil` if nothing, or for a user who was never seen.
+    public var words: PersonWords? {
+        get { if case .some(.words(let words)) = boxed { words } else { nil } }
+        set { boxed = newValue.map { .words($0) } }
+    }
 
     /// The user's name for people, as their sign-in knows it; `nil` if it says none, or for a user who was never seen.
     public var name: String? { profile.name?.string }
@@ -70,16 +77,73 @@ public struct Presence: Hashable, Sendable {
     public func looksDifferent(from other: Presence) -> Bool { look != other.look }
 
     /// The part of the presence that observers see.
-    public var look: Look { Look(status: status, lastSeen: status == .offline ? lastSeen : nil, profile: profile) }
+    public var look: Look {
+        Look(
+            status: status, isTimeless: isNeverSeen && version > 0, lastSeen: status == .offline ? lastSeen : nil,
+            profile: profile, boxed: boxed)
+    }
 
     /// Whether the user was never seen on any device.
     package var isNeverSeen: Bool { status == .offline && lastSeen == nil }
 
     public struct Look: Hashable, Sendable {
         let status: PresenceStatus
+        /// Whether the user is offline and was seen, without a time.
+        let isTimeless: Bool
         /// `nil` unless the user is offline.
         let lastSeen: Timestamp?
         let profile: Profile
+        fileprivate let boxed: BoxedWords?
+    }
+
+    fileprivate indirect enum BoxedWords: Hashable, Sendable { case words(PersonWords) }
+}
+
+/// What users say of themselves besides being there.
+public struct PersonWords: Hashable, Sendable {
+    /// Never ``Availability/invisible``.
+    public var availability: Availability?
+    public var text: ByteString?
+    public var emoji: ByteString?
+    /// When all of it ends, in Redis time; `nil` if that is open.
+    public var until: Timestamp?
+
+    /// What is left of a person's words at this moment; `nil` if nothing is.
+    package init?(of person: Person, at time: Timestamp) {
+        let person = person.current(at: time)
+        availability = person.availability == .invisible ? nil : person.availability
+        (text, emoji, until) = (person.text, person.emoji, person.until)
+        if availability == nil, text == nil, emoji == nil { return nil }
+    }
+}
+
+extension PersonWords {
+    /// - Returns: `nil` if the object has none of it.
+    fileprivate init?(in json: JSONValue) {
+        availability = try? json.optionalField("availability")
+        (text, emoji) = (try? json.optionalField("text"), try? json.optionalField("emoji"))
+        until = try? json.optionalField("until")
+        if availability == nil, text == nil, emoji == nil { return nil }
+    }
+
+    /// The fields, in JSON's order of names.
+    fileprivate enum CodingKeys: String, CodingKey { case availability, text, emoji, until }
+
+    fileprivate init?(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        availability = try? container.decode(Availability.self, forKey: .availability)
+        text = (try? container.decode(String.self, forKey: .text)).map(ByteString.init)
+        emoji = (try? container.decode(String.self, forKey: .emoji)).map(ByteString.init)
+        until = try? container.decode(Timestamp.self, forKey: .until)
+        if availability == nil, text == nil, emoji == nil { return nil }
+    }
+
+    fileprivate func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(availability, forKey: .availability)
+        try container.encodeIfPresent(text?.string, forKey: .text)
+        try container.encodeIfPresent(emoji?.string, forKey: .emoji)
+        try container.encodeIfPresent(until, forKey: .until)
     }
 }
 
@@ -102,6 +166,7 @@ extension Presence: Codable {
             updatedAt: try container.decodeIfPresent(Timestamp.self, forKey: .updatedAt),
             version: try container.decode(Int64.self, forKey: .version),
             profile: try Profile(from: decoder))
+        words = try PersonWords(from: decoder)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -113,6 +178,7 @@ extension Presence: Codable {
         try container.encode(updatedAt, forKey: .updatedAt)
         try container.encode(version, forKey: .version)
         try profile.encode(to: encoder)
+        try words?.encode(to: encoder)
     }
 }
 
@@ -123,6 +189,12 @@ extension Presence: Codable {
 extension Presence: JSONReadable {
     /// Reads a presence. An unknown status, from a later version, counts as `offline`; the other fields count.
     package init(json: JSONValue) throws(UnexpectedJSON) {
+        try self.init(published: json)
+        words = PersonWords(in: json)
+    }
+
+    /// Reads a presence in what the scripts publish, which never has words.
+    init(published json: JSONValue) throws(UnexpectedJSON) {
         let status: ByteString = try json.field("status")
         self.init(
             user: try json.field("user"), status: PresenceStatus(word: status) ?? .offline,
@@ -141,6 +213,11 @@ extension Presence: JSONWritable {
             $0.field("user", user)
             $0.field("version", version)
             profile.write(to: &$0)
+            guard let words else { return }
+            $0.optionalField("availability", words.availability)
+            $0.optionalField("emoji", words.emoji)
+            $0.optionalField("text", words.text)
+            $0.optionalField("until", words.until)
         }
     }
 }

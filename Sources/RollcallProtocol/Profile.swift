@@ -8,7 +8,7 @@ public struct Profile: Hashable, Sendable {
     /// Creates a profile of these texts, which are cleaned, never refused: without control characters, line ends and what controls
     /// the direction of text, without white space at both ends, and cut between characters to ``mostBytes``.
     public init(name: ByteString? = nil) {
-        self.name = name.flatMap(Self.cleaned)
+        self.name = name?.cleaned(atMost: Self.mostBytes)
     }
 
     /// The most bytes of a text.
@@ -25,20 +25,23 @@ public struct Profile: Hashable, Sendable {
 
     /// Sets a field to what is left of a text.
     private mutating func set(_ field: any WritableKeyPath<Profile, ByteString?> & Sendable, to text: ByteString?) {
-        self[keyPath: field] = text.flatMap(Self.cleaned)
+        self[keyPath: field] = text?.cleaned(atMost: Self.mostBytes)
     }
+}
 
-    /// - Returns: `nil` if nothing is left.
-    private static func cleaned(_ text: ByteString) -> ByteString? {
+extension ByteString {
+    /// The text without control characters, line ends and what controls the direction of text, without white space at both ends,
+    /// and cut between characters to so many bytes; `nil` if nothing is left.
+    package func cleaned(atMost mostBytes: Int) -> ByteString? {
         // Most need nothing, and names are read again with each presence.
-        let (bytes, space) = (text.utf8, UInt8(ascii: " "))
+        let (bytes, space) = (utf8, UInt8(ascii: " "))
         if bytes.count <= mostBytes, bytes.first != space, bytes.last != space,
             bytes.allSatisfy({ $0 >= space && $0 < 0x7F })
         {
-            return bytes.isEmpty ? nil : text
+            return bytes.isEmpty ? nil : self
         }
         var (clean, count) = (String.UnicodeScalarView(), 0)
-        for scalar in text.string.unicodeScalars.prefix(32 * mostBytes) {
+        for scalar in string.unicodeScalars.prefix(32 * mostBytes) {
             guard count <= mostBytes else { break }
             let properties = scalar.properties
             switch properties.generalCategory {

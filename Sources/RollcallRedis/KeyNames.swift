@@ -9,12 +9,14 @@ public struct KeyNames: Hashable, Sendable {
     public let prefix: String
     /// The part of presence keys before the user.
     private let presenceHead: String
+    /// The same of keys of persons.
+    private let personHead: String
 
     /// - Precondition: the prefix has no braces, which Redis Cluster would read as a hash tag.
     public init(prefix: String = "") {
         precondition(!prefix.utf8.contains { $0 == brace.open || $0 == brace.close }, "a prefix has no braces")
         self.prefix = prefix
-        presenceHead = prefix + "presence:"
+        (presenceHead, personHead) = (prefix + "presence:", prefix + "person:")
     }
 
     /// The devices on which the user types in the conversation, what each does, and the user's name: a string.
@@ -33,6 +35,12 @@ public struct KeyNames: Hashable, Sendable {
 
     /// The same, for bulk encoding.
     func presenceKey(_ user: UserID) -> TaggedKey { TaggedKey(head: presenceHead, tag: user.text) }
+
+    /// What a user has decided that others see: a hash.
+    public func person(_ user: UserID) -> String { personKey(user).text }
+
+    /// The same, for bulk encoding.
+    func personKey(_ user: UserID) -> TaggedKey { TaggedKey(head: personHead, tag: user.text) }
 
     /// The time before which a user's tokens were revoked: a string.
     public func revoked(_ user: UserID) -> String { "\(prefix)revoked:{\(user)}" }

@@ -11,7 +11,7 @@ extension Script {
         heartbeat, workerRead, workerForget,
         typingSignal, typingStop, typingServer, hereWrite, room,
         membersReplace, memberSet, memberRemove, membersDelete, accessWrite,
-        userErase, userRevoke, eventsErase, eventsClaim,
+        personWrite, userErase, userRevoke, eventsErase, eventsClaim,
     ]
 
     static let deviceWrite = Script("device_write", after: "time", "events", "presence_record")
@@ -38,6 +38,7 @@ extension Script {
     static let membersDelete = Script("members_delete", after: "time")
     static let accessWrite = Script("access_write", after: "time")
 
+    static let personWrite = Script("person_write", after: "time", "events", "presence_record")
     static let userErase = Script("user_erase", after: "time", "events", "presence_record")
     static let userRevoke = Script("user_revoke", after: "time")
 
@@ -56,7 +57,8 @@ extension Script {
     private static let files = [
         "access_write", "device_write", "events", "events_claim", "events_erase", "heartbeat", "here_line",
         "here_write",
-        "member_remove", "member_set", "members_delete", "members_replace", "membership", "presence_record", "room",
+        "member_remove", "member_set", "members_delete", "members_replace", "membership", "person_write",
+        "presence_record", "room",
         "sessions_record", "sweep_claim",
         "sweep_device", "time", "typing_end", "typing_ended", "typing_server", "typing_set", "typing_signal",
         "typing_stop", "user_erase", "user_revoke", "worker_forget", "worker_read",

@@ -221,7 +221,7 @@ final class World: @unchecked Sendable {
         case .typing(let conversation, let typing, let kind):
             typed(by: session.user, on: session.device, typing, kind, in: conversation)
         case .ping: session.tell(.pong(time: now))
-        case .token: break
+        case .token, .person: break
         case .goodbye:
             ended(session, .closed(.normal))
             graceEnded(for: session, lostAt: now)
@@ -296,7 +296,7 @@ final class World: @unchecked Sendable {
 extension ClientMessage {
     fileprivate var needsRedis: Bool {
         switch self {
-        case .state, .watch, .get, .join, .enter, .typing: true
+        case .state, .watch, .get, .join, .enter, .typing, .person: true
         case .hello, .token, .unwatch, .leave, .exit, .ping, .goodbye: false
         }
     }

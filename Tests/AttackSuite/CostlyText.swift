@@ -58,6 +58,10 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("data", #"{"type":"enter","conversation":"c","data":"X"}"#),
             ("data", #"{"type":"enter","conversation":"c","data":{"X":"X"}}"#),
             ("conversation", #"{"type":"exit","conversation":"X"}"#),
+            ("presence", #"{"type":"person","presence":"X"}"#), ("last_seen", #"{"type":"person","last_seen":"X"}"#),
+            ("availability", #"{"type":"person","availability":"X"}"#), ("text", #"{"type":"person","text":"X"}"#),
+            ("emoji", #"{"type":"person","emoji":"X"}"#), ("until", #"{"type":"person","until":"X"}"#),
+            ("for", #"{"type":"person","for":"X"}"#),
             ("an unknown name", #"{"type":"ping","X":1}"#), ("an unknown text", #"{"type":"ping","x":"X"}"#),
         ]
         let hello = [
@@ -133,7 +137,8 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
         }
         let paths = [
             ("user", "GET /v1/users/X"), ("conversation", "GET /v1/conversations/X/typing"), ("file", "GET /live/X"),
-            ("device", "DELETE /v1/users/a/sessions?device=X"), ("conversation", "DELETE /v1/users/a?conversation=X"),
+            ("device", "DELETE /v1/users/a/sessions?device=X"), ("other", "PUT /v1/users/a/blocked/X"),
+            ("conversation", "DELETE /v1/users/a?conversation=X"),
             ("user", "GET /v1/presence?user=X"), ("cursor", "GET /v1/conversations/c/members?cursor=X"),
             ("limit", "GET /v1/conversations/c/members?limit=X"), ("an unknown parameter", "DELETE /v1/users/a?X=1"),
             ("redis", "GET /ready?redis=X"), ("after", "GET /v1/events?after=X"), ("wait", "GET /v1/events?wait=X"),
@@ -145,6 +150,9 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("for", "PUT /v1/conversations/c/typing/a", #"{"for":"X"}"#),
             ("name", "PUT /v1/conversations/c/typing/a", #"{"name":"X"}"#),
             ("data", "PUT /v1/conversations/c/here/a", #"{"data":{"X":"X"}}"#),
+            ("text", "PATCH /v1/users/a/person", #"{"text":"X"}"#),
+            ("availability", "PATCH /v1/users/a/person", #"{"availability":"X"}"#),
+            ("blocked", "PUT /v1/users/a/person", #"{"blocked":["X"]}"#),
             ("stored", "POST /v1/presence", #"{"users":["a"],"stored":"X"}"#),
             ("users", "POST /v1/reach", #"{"users":["X"]}"#),
             ("members", "PUT /v1/conversations/c/members", #"{"members":{"X":"a"}}"#),
@@ -190,6 +198,21 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
         ("version", "presence:{target}", #"{"user":"target","status":"away","updated_at":1,"version":"X"}"#),
         ("devices", "presence:{target}", #"{"user":"target","status":"away","devices":"X"}"#),
         ("at", "presence:{target}", #"{"user":"target","at":"X"}"#),
+        ("person", "presence:{target}", #"{"user":"target","status":"away","updated_at":1,"version":1,"person":"X"}"#),
+        ("text", "presence:{target}", #"{"user":"target","person":{"text":"X","blocks":0,"revision":9},"at":1}"#),
+        ("emoji", "presence:{target}", #"{"user":"target","person":{"emoji":"X","blocks":0,"revision":10},"at":1}"#),
+        (
+            "availability", "presence:{target}",
+            #"{"user":"target","person":{"availability":"X","blocks":0,"revision":11},"at":1}"#
+        ),
+        ("presence", "presence:{target}", #"{"user":"target","person":{"presence":"X","revision":11},"at":1}"#),
+        ("until", "presence:{target}", #"{"user":"target","person":{"until":"X","revision":11},"at":1}"#),
+        ("unseen", "presence:{target}", #"{"user":"target","person":{"unseen":"X","revision":11},"at":1}"#),
+        ("blocks", "presence:{target}", #"{"user":"target","person":{"blocks":"X","revision":11},"at":1}"#),
+        ("revision", "presence:{target}", #"{"user":"target","person":{"revision":"X"},"at":1}"#),
+        ("block", "presence:{target}", #"{"user":"target","person":{"revision":12},"block":"X","was":0,"at":1}"#),
+        ("unblock", "presence:{target}", #"{"user":"target","person":{"revision":13},"unblock":"X","was":0,"at":1}"#),
+        ("was", "presence:{target}", #"{"user":"target","person":{"revision":14},"block":"a","was":"X","at":1}"#),
         ("member", "members:{c}", #"{"user":"a","member":"X"}"#),
         ("name", "members:{c}", #"{"user":"a","member":true,"name":"X","count":1}"#),
         ("count", "members:{c}", #"{"user":"a","member":false,"count":"X"}"#),
@@ -216,6 +239,7 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
         ("replaced", "worker:{WORKER}", #"{"replaced":"a b X"}"#),
         ("replaced", "worker:{WORKER}", #"{"replaced":"X b c-d"}"#),
         ("sent_away", "worker:{WORKER}", #"{"sent_away":"a b c-X"}"#),
+        ("person", "worker:{WORKER}", #"{"person":"X 5"}"#), ("person", "worker:{WORKER}", #"{"person":"stranger X"}"#),
         ("beat", "worker:{WORKER}", #"{"beat":"X"}"#), ("an unknown name", "worker:{WORKER}", #"{"X":"a"}"#),
     ].map { name, channel, form in
         CostlyPlace(
@@ -232,6 +256,15 @@ public struct CostlyPlace: Sendable, CustomStringConvertible {
             ("presence:{USER}", get, { [["HSET", "presence:{u}", "updated_at", "1", "name", $0, "named", $0]] }),
             ("presence:{USER}", get, { [["HSET", "presence:{u}", $0, "1", "device:\($0)", "active w.1 1-a 1 1 0"]] }),
             ("presence:{USER}", get, { [["HSET", "presence:{u}", "device:d", "\($0) \($0) 1-\($0) 1 1 0"]] }),
+            (
+                "person:{USER}", get,
+                {
+                    [
+                        ["HSET", "presence:{u}", "updated_at", "1", "person", "1"],
+                        ["HSET", "person:{u}", "revision", "1", "text", $0, "presence", "shared", "block:\($0)", $0],
+                    ]
+                }
+            ),
             (
                 "members:{CONVERSATION}", join,
                 { [["HSET", "members:{k}", "{managed}", "1", "stranger", "1", "a", $0, $0, "b"]] }
@@ -372,7 +405,8 @@ public final class Scales: Sendable {
             try await blocking { onlooker.value.ask(#"{"type":"leave","conversation":"c","id":1}"#) }
             let spent = worker.processorTime - before
             try await siege.redis.cli([
-                "DEL", "presence:{u}", "members:{k}", "typing:{k}", "typing:{k}:stranger", "here:{k}", "here:{k}:since",
+                "DEL", "presence:{u}", "person:{u}", "members:{k}", "typing:{k}", "typing:{k}:stranger", "here:{k}",
+                "here:{k}:since",
                 "access:{k}", "access:{k}:people",
             ])
             try await siege.redis.cli("ZREMRANGEBYSCORE", "{workers}", "9000000000000", "+inf")

@@ -82,7 +82,7 @@ struct SlowReaderTests {
                 switch message {
                 case .presence(let users, _): for user in users { statuses[user.user] = user.status }
                 case .typing(let typing): typists = typing.count
-                case .welcome, .members, .here, .removed, .pong, .ack, .error, .goodbye: break
+                case .welcome, .members, .here, .removed, .person, .pong, .ack, .error, .goodbye: break
                 }
             }
         }

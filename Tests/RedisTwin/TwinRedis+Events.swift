@@ -1,4 +1,4 @@
-// The stream of events, which device_write, sweep_device, user_erase and heartbeat append to.
+// The stream of events, which device_write, person_write, sweep_device, user_erase and heartbeat append to.
 
 public import RollcallProtocol
 
@@ -12,11 +12,11 @@ package struct TwinEventsState: Hashable, Sendable {
 extension TwinRedis {
     /// Appends that a user came or went; first a reset if there is no stream.
     mutating func append(_ presence: Presence) {
-        if events.isEmpty { append(.reset) }
         append(.status(presence))
     }
 
-    private mutating func append(_ content: Event.Content) {
+    mutating func append(_ content: Event.Content) {
+        if events.isEmpty, content != .reset { append(.reset) }
         let (last, now) = (events.last?.id ?? .start, UInt64(time.milliseconds))
         let id =
             now > last.milliseconds

@@ -3,7 +3,7 @@
 public import RollcallProtocol
 
 extension TwinRedis {
-    /// Erases a user's record.
+    /// Erases a user's record and person.
     ///
     /// - Returns: `false` if a session is left on an incarnation that is not dead; then nothing is erased.
     public mutating func erase(_ user: UserID, dead: Set<Incarnation>) -> Bool {
@@ -14,7 +14,8 @@ extension TwinRedis {
         presences[user] = nil
         let version = max(record.version + 1, time.milliseconds)
         let presence = Presence(user: user, status: .offline, lastSeen: nil, updatedAt: time, version: version)
-        published.append(.presence(PresenceChange(presence), devices: 0))
+        persons[user] = nil
+        published.append(.presence(PresenceChange(presence, person: 0), devices: 0))
         (knownReset[user], named[user]) = (nil, nil)
         if settings.appendsEvents {
             if record.asWritten.status != .offline { append(presence) }

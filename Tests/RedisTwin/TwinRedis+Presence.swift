@@ -23,21 +23,28 @@ extension TwinRedis {
             return refusal
         }
         let (outcome, began) = verdict(on: write, after: old)
-        guard outcome == .written, let began else { return answer(outcome, began: began) }
+        guard outcome == .written, let began else {
+            return answer(outcome, began: began, person: stored(write.name.user).person)
+        }
         let device = device(write, began: began, after: old)
         let knowsIt = old?.session == write.name.session && old?.incarnation == write.incarnation
         store(
             device, as: write.name, seen: [seen(device, until: time), seen(old, before: write)].latest,
             wentBack: write.isAfterOutage || write.began != nil && !knowsIt, reset: write.reset,
-            says: (write.profile, write.issued ?? began))
-        return answer(.written, began: began, previous: old.flatMap { previous($0, takenOverBy: write) })
+            says: (write.profile, write.issued ?? began), person: write.person)
+        return answer(
+            .written, began: began, person: stored(write.name.user).person,
+            previous: old.flatMap { previous($0, takenOverBy: write) })
     }
 
     /// Reads these users' records, and the state of the incarnations that they name and that are not in `known`.
     public func presence(of users: [UserID], known: KnownWorkers) -> PresenceSnapshot {
         let records = users.map { record(of: $0).counting(known.living) }
         let strangers = known.strangers(in: records).map { ($0, standing(of: $0)) }
-        return PresenceSnapshot(records: records, standings: known.judged(Dictionary(uniqueKeysWithValues: strangers)))
+        let asked = records.filter { $0.person > 0 || $0.presence(past: [:]).isNeverSeen }.map(\.user)
+        return PresenceSnapshot(
+            records: records, standings: known.judged(Dictionary(uniqueKeysWithValues: strangers)),
+            persons: Dictionary(asked.map { ($0, persons[$0]) }) { first, _ in first })
     }
 
     /// Reads one user's record.
@@ -51,7 +58,8 @@ extension TwinRedis {
             DeviceStanding(
                 record: record(of: $0.user).devices[$0.device],
                 isListed: sessions[incarnation]?.contains($0) ?? false,
-                revoked: revocations[$0.user]?.read(at: time))
+                revoked: revocations[$0.user]?.read(at: time),
+                person: personRevisions(of: $0.user))
         }
     }
 
@@ -79,9 +87,10 @@ extension TwinRedis {
     }
 
     private func answer(
-        _ outcome: DeviceWritten.Outcome, began: Timestamp? = nil, previous: DeviceWritten.PreviousSession? = nil
+        _ outcome: DeviceWritten.Outcome, began: Timestamp? = nil, person: Int64 = 0,
+        previous: DeviceWritten.PreviousSession? = nil
     ) -> DeviceWritten {
-        DeviceWritten(outcome: outcome, time: time, began: began, previous: previous)
+        DeviceWritten(outcome: outcome, time: time, began: began, previous: previous, person: person)
     }
 }
 
@@ -165,10 +174,14 @@ extension TwinRedis {
     /// forgotten what others saw.
     mutating func store(
         _ device: DeviceRecord, as name: SessionName, seen: Timestamp?, wentBack: Bool = false, reset: Int64? = nil,
-        isSilent: Bool = false, says: (profile: Profile, issued: Timestamp)? = nil
+        isSilent: Bool = false, says: (profile: Profile, issued: Timestamp)? = nil, person: Int64 = 0
     ) {
         var record = stored(name.user)
-        if record.version == 0 { (knownReset[name.user], named[name.user]) = (nil, nil) }
+        if record.version == 0 {
+            (knownReset[name.user], named[name.user]) = (nil, nil)
+            record.person = persons[name.user]?.revision ?? 0
+        }
+        record.person = max(record.person, person)
         if let says, !says.profile.isEmpty, says.issued >= named[name.user].map(notAhead) ?? says.issued {
             record.profile = says.profile
             named[name.user] = says.issued
@@ -187,7 +200,9 @@ extension TwinRedis {
             record.version = max(record.version + 1, time.milliseconds)
             let presence = record.asWritten
             published.append(
-                .presence(PresenceChange(presence), devices: record.devices.values.count { $0.state != nil }))
+                .presence(
+                    PresenceChange(presence, person: record.person > 0 ? record.person : nil),
+                    devices: record.devices.values.count { $0.state != nil }))
             expires = presence.status == .offline ? time.advanced(by: settings.retention) : nil
             if settings.appendsEvents {
                 let isNew = reset.map { $0 != knownReset[name.user] ?? 0 } ?? false

@@ -20,6 +20,9 @@ public final class TwinStore: PresenceStore {
             case signalTyping(TypingSignal)
             case stopTyping(TypingSignal)
             case access(AccessWrite)
+            case person(PersonWrite)
+            case persons([UserID])
+            case personRevisions([UserID])
             case room(RoomRead)
             case presence([UserID], known: KnownWorkers)
             case audit([SessionName])
@@ -72,6 +75,18 @@ public final class TwinStore: PresenceStore {
 
     public func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) {
         ask(.write(write), reply) { $0.write(write) }
+    }
+
+    public func write(_ write: PersonWrite, reply: @escaping StoreReply<PersonWritten>) {
+        ask(.person(write), reply) { $0.write(write) }
+    }
+
+    public func persons(of users: [UserID], reply: @escaping StoreReply<[Person?]>) {
+        ask(.persons(users), reply) { redis in users.map { redis.person(of: $0) } }
+    }
+
+    public func personRevisions(of users: [UserID], reply: @escaping StoreReply<[Int64]>) {
+        ask(.personRevisions(users), reply) { redis in users.map { redis.personRevisions(of: $0).named } }
     }
 
     public func announce(_ notice: WorkerNotice, to incarnation: Incarnation) {
@@ -140,6 +155,7 @@ extension Published {
         switch self {
         case .typing(let change, let conversation): { $0.typingChanged(change, in: conversation, at: $1) }
         case .presence(let change, _): { $0.presenceChanged(change, at: $1) }
+        case .person(let change): { $0.personChanged(change, at: $1) }
         case .members(let change, let conversation): { $0.memberChanged(change, in: conversation, at: $1) }
         case .here(let change, let conversation): { $0.hereChanged(change, in: conversation, at: $1) }
         case .notice(let notice, _): { $0.noticed(notice, at: $1) }

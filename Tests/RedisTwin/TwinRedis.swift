@@ -45,6 +45,8 @@ public struct TwinRedis: Hashable, Sendable {
     package internal(set) var named: [UserID: Timestamp] = [:]
     /// `presence:{USER}`.
     package internal(set) var presences: [UserID: Expiring<PresenceRecord>] = [:]
+    /// `person:{USER}`.
+    package internal(set) var persons: [UserID: Person] = [:]
     /// `revoked:{USER}`.
     package internal(set) var revocations: [UserID: Expiring<Timestamp>] = [:]
     /// `typing:{CONVERSATION}:USER`: where the user types, the device that expires last first, and as who.

@@ -44,7 +44,7 @@ extension WorkerSide {
             send(.pong(time: time))
         case .goodbye:
             close(.normal)
-        case .token, .state, .unwatch, .leave, .enter, .exit, .typing:
+        case .token, .state, .unwatch, .leave, .enter, .exit, .typing, .person:
             break
         }
         if let id = request.id { send(.ack(id)) }

@@ -53,6 +53,14 @@ enum Golden {
             #"{"conversation":"c42","id":-7,"type":"typing","typing":false}"#,
             ClientRequest(.typing(conversation("c42"), false), id: .integer(-7))
         ),
+        (
+            #"{"id":5,"type":"person","for":3600000,"availability":"dnd","presence":null}"#,
+            ClientRequest(.person(.init([.availability: "dnd", .presence: nil], lasting: 3_600_000)), id: .integer(5))
+        ),
+        (
+            #"{"type":"person","last_seen":"nobody","text":"Out","until":1753600000123}"#,
+            ClientRequest(.person(.init([.lastSeen: "nobody", .text: "Out", .until: "1753600000123"])))
+        ),
         (#"{"type":"ping"}"#, ClientRequest(.ping)),
         (#"{"type":"goodbye"}"#, ClientRequest(.goodbye)),
         (
@@ -125,6 +133,15 @@ enum Golden {
                     ], count: 12))
         ),
         (#"{"conversation":"c42","type":"removed"}"#, .removed(conversation("c42"))),
+        (
+            #"{"revision":17,"type":"person","availability":"busy","presence":"shared","until":1753600000123}"#,
+            .person(person(17, [.availability: "busy", .presence: "shared", .until: "1753600000123"]))
+        ),
+        (
+            #"{"type":"presence","users":[{"last_seen":1753600000000,"status":"away","updated_at":1753600000001,"#
+                + #""user":"bob","version":2,"availability":"dnd","emoji":"x","text":"Out","until":9}]}"#,
+            .presence([saying("bob", person(1, [.availability: "dnd", .text: "Out", .emoji: "x", .until: "9"]))])
+        ),
         (#"{"time":1753600000123,"type":"pong"}"#, .pong(time: time(1_753_600_000_123))),
         (#"{"id":3,"type":"ack"}"#, .ack(.integer(3))),
         (
@@ -164,7 +181,7 @@ enum Golden {
     /// What a later version might send, and how this one reads it.
     static let laterMessages: [(frame: String, message: ServerMessage)] = [
         (
-            #"{"type":"presence","users":[{"availability":"busy","last_seen":7,"status":"driving","updated_at":8,"#
+            #"{"type":"presence","users":[{"availability":"sailing","last_seen":7,"status":"driving","updated_at":8,"#
                 + #""user":"bob","version":9},{"last_seen":1,"status":"online","updated_at":2,"user":"carol","version":3}]}"#,
             .presence([
                 Presence(user: user("bob"), status: .offline, lastSeen: time(7), updatedAt: time(8), version: 9),
@@ -184,4 +201,18 @@ enum Golden {
             .typing(.init(conversation: conversation("c42"), users: [Typist(user: user("bob"))], count: 1))
         ),
     ]
+}
+
+private func person(_ revision: Int64, _ settings: [Person.Field: ByteString]) -> Person {
+    var person = Person(revision: revision)
+    for (field, value) in settings { _ = person.set(field, to: value) }
+    return person
+}
+
+private func saying(_ name: String, _ person: Person) -> Presence {
+    var presence = Presence(
+        user: user(name), status: .away, lastSeen: time(1_753_600_000_000), updatedAt: time(1_753_600_000_001),
+        version: 2)
+    presence.words = PersonWords(of: person, at: time(1))
+    return presence
 }

@@ -62,7 +62,7 @@ extension World {
     /// The phases of a run: faults while users are active; no faults; no activity; the end.
     fileprivate func play() {
         for place in places { startWorker(at: place) }
-        for device in devices { Person(device, in: self).live() }
+        for device in devices { DeviceUser(device, in: self).live() }
         if settings.visits {
             for case let device as SimulatedDevice in devices { Visitor(device, in: self).live() }
             bridge.begin()

@@ -387,7 +387,7 @@ extension Connection: WireOwner {
             }
             if !isDoubted { engine.connectionConfirmed() }
             engine.timeHeard(time, age: now - asked)
-        case .presence, .typing, .members, .here, .removed, .ack, .error:
+        case .presence, .typing, .members, .here, .removed, .person, .ack, .error:
             engine.messageReceived(message)
         }
     }

@@ -233,7 +233,7 @@ extension Engine {
             switch request.message {
             case .unwatch(let users): for user in users { people.tidy(user) }
             case .join(let conversation, _, _), .leave(let conversation): rooms.tidy(conversation)
-            case .hello, .token, .state, .watch, .get, .enter, .exit, .typing, .ping, .goodbye: break
+            case .hello, .token, .state, .watch, .get, .enter, .exit, .typing, .person, .ping, .goodbye: break
             }
         }
         for problem in outbox.problems { report(problem) }
@@ -467,6 +467,7 @@ extension Engine {
             }
         case .error(let error):
             refused(error)
+        case .person: break
         case .welcome, .goodbye, .pong:
             break  // Handled by the connection.
         }

@@ -7,6 +7,7 @@ internal import RollcallProtocol
 final class HereRecords {
     private let loop: Loop
     private let outbound: Outbound
+    private let persons: Persons
     private let entries = Directory<EntryName, Entry>()
     private var ofSession: [Session: [Entry]] = [:]
     /// The earlier sessions of the same devices, whose entries end when these enter.
@@ -16,7 +17,9 @@ final class HereRecords {
     /// The number of decisions so far: what is decided later of a session has a greater one.
     private var decisions: Int64 = 0
 
-    init(_ loop: Loop, _ outbound: Outbound) { (self.loop, self.outbound) = (loop, outbound) }
+    init(_ loop: Loop, _ outbound: Outbound, _ persons: Persons) {
+        (self.loop, self.outbound, self.persons) = (loop, outbound, persons)
+    }
 
     /// The number of entries, including those that ended and are on the worker's list.
     var count: Int { entries.count }
@@ -209,7 +212,13 @@ final class HereRecords {
     /// Decides again what is shown of an entry.
     private func decide(_ entry: Entry, at now: Instant) {
         let recorder = entry.session.recorder
-        let isSeen = recorder?.state == .active || recorder?.state == .idle
+        var isSeen = recorder?.state == .active || recorder?.state == .idle
+        switch persons.isInvisible(entry.name.session.user) {
+        case false?: break
+        case true?: isSeen = false
+        // What is shown stays, and what is new waits, until it is known.
+        case nil: if entry.isEntered { isSeen = isSeen && entry.content != nil }
+        }
         let content =
             entry.isEntered && isSeen
             ? HereWrite.Content(isIdle: recorder?.state == .idle, name: recorder?.profile.name, data: entry.data) : nil

@@ -18,6 +18,11 @@ struct VisiblePresence: Hashable, Sendable {
     /// are swept.
     private(set) var isMasked = false
 
+    /// Adds what the user says of themselves.
+    mutating func say(_ words: PersonWords?) {
+        if !presence.isNeverSeen || presence.words != nil { presence.words = presence.isNeverSeen ? nil : words }
+    }
+
     // MARK: What a record says
 
     /// What a record says of a user of whom nothing is known. Until an outage has settled, nobody counts as dead.

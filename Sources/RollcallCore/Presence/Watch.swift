@@ -34,6 +34,9 @@ final class Watch: Numbered {
     private var sharing = Watchers()
     /// Watchers to whom the user looks like one who was never seen, whoever it is.
     private var hidden = IndexedSet<Session>()
+    /// Watchers who see no times; `nil` if there are none.
+    private var timeless: Timeless?
+    private let persons: Persons
     /// Sessions that wait for the read under way, or for the next: they started to watch before anything was known, or would be
     /// shown that the user was never seen.
     private var newcomers: Set<Session> = []
@@ -58,9 +61,17 @@ final class Watch: Numbered {
     /// When changes are shown.
     private var newsPace = ChangePace()
 
-    init(user: UserID, number: Int32) {
-        self.user = user
-        self.number = number
+    init(user: UserID, number: Int32, _ persons: Persons) {
+        (self.user, self.number, self.persons) = (user, number, persons)
+    }
+
+    /// What watchers who see no times were shown last, and when they are shown changes: what only others see moves neither.
+    private final class Timeless {
+        var watchers = IndexedSet<Session>()
+        var shown: Presence?
+        var pace = ChangePace()
+
+        init(_ shown: Presence?) { self.shown = shown }
     }
 
     /// What watchers were last shown.
@@ -74,16 +85,20 @@ final class Watch: Numbered {
 
     /// How much a session sees of the user.
     func view(of session: Session) -> View {
-        View(of: user, for: .session(session, shares: sharing.contains(session)))
+        persons.view(of: user, for: session, shares: sharing.contains(session), lastSeen: shown?.lastSeen)
     }
 
     /// What a watcher was last shown.
     func shown(to watcher: Session) -> ShownPresence? {
-        shown?.shown(in: hidden.contains(watcher) ? .hidden : .whole)
+        if let timeless, timeless.watchers.contains(watcher) { return timeless.shown?.shown(in: .timeless) }
+        return shown?.shown(in: hidden.contains(watcher) ? .hidden : .whole)
     }
 
     /// Whether what a watcher is to be shown is known.
     func isKnown(to watcher: Session) -> Bool { shown != nil && !newcomers.contains(watcher) }
+
+    /// Whether any watcher sees no times.
+    var hasTimeless: Bool { timeless != nil }
 
     /// What watchers who see the whole were last shown.
     var shownLook: Presence.Look? { shown?.look }
@@ -92,7 +107,8 @@ final class Watch: Numbered {
 
     /// Watchers who see the whole.
     var seeing: [Session] {
-        hidden.isEmpty ? watchers.sessions : watchers.sessions.filter { !hidden.contains($0) }
+        guard !hidden.isEmpty || timeless != nil else { return watchers.sessions }
+        return watchers.sessions.filter { !hidden.contains($0) && timeless?.watchers.contains($0) != true }
     }
 
     /// Adds one reason for a session to watch.
@@ -105,7 +121,7 @@ final class Watch: Numbered {
         assert(!isOver, "nobody begins to watch with a watch that has ended")
         let isFirst = watchers.insert(watcher)
         if isShared { sharing.insert(watcher) }
-        judge(watcher)
+        judge(watcher, isNew: isFirst)
         guard let shown = shown(to: watcher) else {
             newcomers.insert(watcher)
             return false
@@ -127,7 +143,7 @@ final class Watch: Numbered {
             return false
         }
         newcomers.remove(watcher)
-        hidden.remove(watcher)
+        put(watcher, in: .whole)
         return true
     }
 
@@ -137,12 +153,26 @@ final class Watch: Numbered {
         judge(watcher)
     }
 
-    /// Decides anew how much a watcher sees.
-    func judge(_ watcher: Session) {
+    /// Decides anew how much a watcher sees. While what the user has decided is not known, nobody sees more or less of them, but
+    /// for who may not ask any longer.
+    func judge(_ watcher: Session, isNew: Bool = false) {
         guard watchers.contains(watcher) else { return }
-        switch view(of: watcher) {
-        case .whole: hidden.remove(watcher)
+        if !isNew, persons.isUnknown(user), sharing.contains(watcher) || watcher.watchRight.covers(user) { return }
+        put(watcher, in: view(of: watcher))
+    }
+
+    private func put(_ watcher: Session, in view: View) {
+        if view != .hidden { hidden.remove(watcher) }
+        if view != .timeless, let timeless, timeless.watchers.remove(watcher), timeless.watchers.isEmpty {
+            self.timeless = nil
+        }
+        switch view {
+        case .whole: break
         case .hidden: hidden.insert(watcher)
+        case .timeless:
+            let group = timeless ?? Timeless(shown)
+            timeless = group
+            group.watchers.insert(watcher)
         }
     }
 
@@ -173,7 +203,7 @@ final class Watch: Numbered {
             return false
         }
         if known.map({ $0.isOlder(than: change, at: redis.time(at: now)) }) ?? true {
-            known = VisiblePresence(change, after: known)
+            know(VisiblePresence(change, after: known))
         }
         return true
     }
@@ -245,7 +275,7 @@ final class Watch: Numbered {
             counts = !changedMeanwhile
             if changedMeanwhile { (nextReadIsAuthoritative, next) = (true, .now) }
         }
-        known = .init(record, standings, judgement, unless: counts ? nil : known)
+        know(VisiblePresence(record, standings, judgement, unless: counts ? nil : known))
         phase = .live
         if readEnded() { next = .now }
         return (shown != nil && shown != known?.presence, next)
@@ -253,7 +283,18 @@ final class Watch: Numbered {
 
     /// Takes what answered a session's `get`, in any phase.
     func got(_ reading: VisiblePresence) {
-        if known != nil { known = reading }
+        if known != nil { know(reading) }
+    }
+
+    /// What the user says of themselves is known, or ends.
+    func wordsChanged() {
+        if let known { know(known) }
+    }
+
+    private func know(_ new: VisiblePresence) {
+        var new = new
+        new.say(persons.words(of: user))
+        known = new
     }
 
     // MARK: What watchers are shown
@@ -272,13 +313,33 @@ final class Watch: Numbered {
         return presence
     }
 
+    /// Returns what watchers who see no times may be shown now, with what they have seen; `nil` if they have seen it, and `later`
+    /// if it is not time yet.
+    func timelessNews(
+        at now: Instant, every interval: Duration
+    ) -> (news: ShownPresence, seen: Presence.Look?, watchers: [Session], later: Instant?)? {
+        guard let timeless, phase == .live || shown != nil, let presence = known?.presence else { return nil }
+        let (seen, news) = (timeless.shown?.shown(in: .timeless).look, presence.shown(in: .timeless))
+        guard let seen, news.look != seen else {
+            timeless.shown = presence
+            return nil
+        }
+        let next = timeless.pace.next(every: interval)
+        guard now >= next else { return (news, seen, [], next) }
+        timeless.shown = presence
+        timeless.pace.passed(at: now, every: interval)
+        return (news, seen, timeless.watchers.elements, nil)
+    }
+
     /// Makes the known presence, if any, the one that is shown to sessions that have seen nothing yet.
     ///
     /// - Returns: the sessions that waited for it.
     func snapshotKnown() -> Set<Session> {
-        guard phase == .live else { return [] }
+        guard phase == .live, !persons.isUnknown(user) else { return [] }
         if case .nothing = hasShown, known != nil { hasShown = .known }
         guard !newcomers.isEmpty else { return [] }
+        for newcomer in newcomers { judge(newcomer) }
+        if let timeless, timeless.shown == nil { timeless.shown = shown }
         defer { newcomers = [] }
         return newcomers
     }

@@ -6,6 +6,7 @@ internal import RollcallProtocol
 final class Watches {
     private let loop: Loop
     private let outbound: Outbound
+    private let persons: Persons
     private var watches = Directory<UserID, Watch>()
     /// Users to read at the end of the tick: their channel is confirmed, or its confirmation asks again.
     private var due: Set<Watch> = []
@@ -14,8 +15,9 @@ final class Watches {
     /// Users whose presence has changed.
     private var changes = ChangeQueue<Watch>()
 
-    init(_ loop: Loop, _ outbound: Outbound) {
-        (self.loop, self.outbound) = (loop, outbound)
+    init(_ loop: Loop, _ outbound: Outbound, _ persons: Persons) {
+        (self.loop, self.outbound, self.persons) = (loop, outbound, persons)
+        persons.isWatched = { [unowned self] in watches[$0] != nil }
     }
 
     var count: Int { watches.count }
@@ -59,6 +61,11 @@ final class Watches {
     /// Handles a user's published presence.
     func published(_ change: PresenceChange, at now: Instant) {
         guard let watch = watches[change.presence.user] else { return }
+        switch change.person {
+        case nil: break
+        case 0: persons.erased(watch.user, at: now)
+        case let revision?: persons.named(revision, of: watch.user, at: now)
+        }
         if watch.changed(change, loop.redis, at: now) { changes.insert(watch) } else { due.insert(watch) }
     }
 
@@ -70,23 +77,51 @@ final class Watches {
         due.insert(watch)
     }
 
+    /// What a user has decided that others see is known, or has changed, or what they have decided themselves of others.
+    func personChanged(_ user: UserID, _ sessions: [Session], at now: Instant) {
+        for session in sessions where session.phase == .open { rightChanged(of: session, at: now) }
+        guard let watch = watches[user] else { return }
+        guard !persons.isUnknown(user) else {
+            watch.changeArrived()
+            due.insert(watch)
+            return
+        }
+        watch.wordsChanged()
+        judgeAll(of: watch)
+        outbound.becameKnown(to: watch.snapshotKnown())
+        changes.insert(watch)
+    }
+
+    /// Decides anew how much each watcher sees of a user.
+    private func judgeAll(of watch: Watch) {
+        for watcher in watch.watchers.sessions { changeView(of: watch, for: watcher) { watch.judge(watcher) } }
+    }
+
     /// Returns what to show of a user who was read, watched or not.
     func visible(_ record: PresenceRecord, _ standings: [Incarnation: WorkerStanding]) -> VisiblePresence {
         VisiblePresence(record, standings, loop.redis.judgement, unless: watches[record.user]?.known)
     }
 
     /// Handles the records of watched users that were read.
-    private func presenceRead(_ snapshot: PresenceSnapshot, for asked: [Watch], isAuthoritative: Bool) {
+    private func presenceRead(
+        _ snapshot: PresenceSnapshot, for asked: [Watch], isAuthoritative: Bool, at now: Instant
+    ) {
         sweepDead(in: snapshot)
         let watches = Dictionary(uniqueKeysWithValues: asked.lazy.filter { !$0.isOver }.map { ($0.user, $0) })
         presenceReadFailed(snapshot.unread.compactMap { watches[$0] }, isAuthoritative: isAuthoritative)
         for record in snapshot.records {
+            persons.read(snapshot.persons[record.user], named: record.person, of: record.user, at: now)
             guard let watch = watches[record.user] else { continue }
             let (isNews, next) = watch.read(
                 record, snapshot.standings, isAuthoritative: isAuthoritative, loop.redis.judgement)
             if isNews { changes.insert(watch) }
             outbound.becameKnown(to: watch.snapshotKnown())
-            readNext(watch, next)
+            // Redis did not have what the record names.
+            if next == .none, case .missing = persons.decisions(of: watch.user) {
+                readNext(watch, .withHeartbeat)
+            } else {
+                readNext(watch, next)
+            }
         }
     }
 
@@ -126,10 +161,10 @@ final class Watches {
         for start in stride(from: 0, to: watches.count, by: loop.settings.bounds.readBatch) {
             let batch = Array(watches[start..<min(start + loop.settings.bounds.readBatch, watches.count)])
             loop.store.presence(of: batch.map(\.user), known: known) { [self] reply in
-                loop.after { _ in
+                loop.after { now in
                     switch reply {
                     case .success(let snapshot):
-                        presenceRead(snapshot, for: batch, isAuthoritative: isAuthoritative)
+                        presenceRead(snapshot, for: batch, isAuthoritative: isAuthoritative, at: now)
                     case .failure: presenceReadFailed(batch, isAuthoritative: isAuthoritative)
                     }
                 }
@@ -274,6 +309,7 @@ final class Watches {
         watches.remove(user)
         due.remove(watch)
         waiting.remove(watch)
+        persons.forget(user)
         loop.forget(.watch(watch))
         loop.store.unsubscribe(.presence(user))
     }
@@ -287,8 +323,13 @@ final class Watches {
         session.got(users)
         if let snapshot, snapshot.unread.isEmpty, session.isConnected {
             sweepDead(in: snapshot)
-            let readings = snapshot.records.map { visible($0, snapshot.standings) }
-            let presences = readings.map { got($0, by: session, at: now) }
+            let presences = snapshot.records.map { record in
+                let found = snapshot.persons[record.user]
+                persons.read(found, named: record.person, of: record.user, at: now)
+                var reading = visible(record, snapshot.standings)
+                reading.say(persons.words(of: record, found))
+                return got(reading, of: record, found, by: session, at: now)
+            }
             outbound.deliver(.shown(presences, id: id), to: CollectionOfOne(session), counting: false)
         } else {
             outbound.answerUnavailable(session, id: id)
@@ -311,25 +352,43 @@ final class Watches {
     }
 
     private func sendChange(of watch: Watch, at now: Instant) {
+        // The read of what the user has decided queues the change again.
+        guard !persons.isUnknown(watch.user) else { return }
         let interval = loop.settings.presenceCoalesce
         let next = watch.mayShow(every: interval)
-        guard now >= next else { return loop.remind(.watch(watch), at: next) }
-        let (seen, watchers) = (watch.shownLook, watch.seeing)
-        guard let news = watch.news(at: now, every: interval), !watchers.isEmpty else { return }
-        outbound.send(.shown([news.shown(in: .whole)]), of: .user(watch), seen: seen, to: watchers)
+        if now >= next {
+            let (seen, watchers) = (watch.shownLook, watch.seeing)
+            if let news = watch.news(at: now, every: interval), !watchers.isEmpty {
+                outbound.send(.shown([news.shown(in: .whole)]), of: .user(watch), seen: seen, to: watchers)
+            }
+        } else {
+            loop.remind(.watch(watch), at: next)
+        }
+        if watch.hasTimeless { sendTimelessChange(of: watch, every: interval, at: now) }
+    }
+
+    /// Sends a change to whoever sees no times, but to those who may now see them: what was hidden is past.
+    private func sendTimelessChange(of watch: Watch, every interval: Duration, at now: Instant) {
+        judgeAll(of: watch)
+        guard let (news, seen, watchers, later) = watch.timelessNews(at: now, every: interval) else { return }
+        if let later { return loop.remind(.watch(watch), at: later) }
+        outbound.send(.shown([news]), of: .user(watch), seen: seen, to: watchers)
     }
 
     /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.
     /// A later difference is then sent as a change, and no older state follows the answer.
-    private func got(_ reading: VisiblePresence, by session: Session, at now: Instant) -> ShownPresence {
-        let user = reading.presence.user
-        guard let watch = watches[user] else {
-            return reading.presence.shown(in: View(of: user, for: .session(session, shares: false)))
+    private func got(
+        _ reading: VisiblePresence, of record: PresenceRecord, _ found: Person??, by session: Session, at now: Instant
+    ) -> ShownPresence {
+        let lastSeen = reading.presence.lastSeen
+        guard let watch = watches[record.user] else {
+            return reading.presence.shown(in: persons.view(of: record, found, lastSeen: lastSeen, for: session))
         }
         watch.got(reading)
         sendChange(of: watch, at: now)
         guard watch.watchers.contains(session), let shown = watch.shown(to: session) else {
-            return reading.presence.shown(in: watch.view(of: session))
+            return reading.presence.shown(
+                in: persons.view(of: record.user, for: session, shares: false, lastSeen: lastSeen))
         }
         outbound.enqueueAgain(.user(watch), for: session)
         return shown
@@ -344,7 +403,7 @@ final class Watches {
 
     private func openWatch(_ user: UserID) -> Watch {
         loop.store.subscribe(.presence(user))
-        return watches.insert(user) { Watch(user: user, number: $0) }
+        return watches.insert(user) { Watch(user: user, number: $0, persons) }
     }
 }
 

@@ -44,6 +44,15 @@ public protocol PresenceStore: AnyObject {
     /// Writes a device's state.
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>)
 
+    /// Changes what a user has decided that others see, or stores it again.
+    func write(_ write: PersonWrite, reply: @escaping StoreReply<PersonWritten>)
+
+    /// Reads what these users have decided, in their order; `nil` for nothing that this version understands.
+    func persons(of users: [UserID], reply: @escaping StoreReply<[Person?]>)
+
+    /// Reads the revisions that the records of these users name, in their order; 0 for none.
+    func personRevisions(of users: [UserID], reply: @escaping StoreReply<[Int64]>)
+
     /// Tells a worker. There is no reply.
     func announce(_ notice: WorkerNotice, to incarnation: Incarnation)
 

@@ -5,6 +5,8 @@ internal import RollcallProtocol
 
 /// The end of a session, and its proof, which the replies of Redis decide.
 protocol SessionFate: AnyObject {
+    /// What a user has decided that others see has changed, or is known now.
+    func personChanged(_ user: UserID, at now: Instant)
     func end(_ session: Session, _ end: SessionEnd, at now: Instant)
     /// Redis has told that the token was not revoked, or cannot tell.
     func proven(_ session: Session, at now: Instant)
@@ -16,6 +18,7 @@ final class DeviceRecords {
     private let outbound: Outbound
     private let table: SessionTable
     private let hereRecords: HereRecords
+    private let persons: Persons
     /// Who ends sessions: the way up.
     weak var fate: (any SessionFate)?
     /// Sessions whose last step failed; the next heartbeat retries them. Only sessions that exist.
@@ -26,8 +29,11 @@ final class DeviceRecords {
     private var weakerStates = WeakerStates()
     private var audit = Audit()
 
-    init(_ loop: Loop, _ outbound: Outbound, _ table: SessionTable, _ hereRecords: HereRecords) {
+    init(
+        _ loop: Loop, _ outbound: Outbound, _ table: SessionTable, _ hereRecords: HereRecords, _ persons: Persons
+    ) {
         (self.loop, self.outbound, self.table, self.hereRecords) = (loop, outbound, table, hereRecords)
+        self.persons = persons
         loop.onListed = { [weak self] in self?.listed($0, $1, $2, under: $3, at: $4) }
     }
 
@@ -102,6 +108,7 @@ final class DeviceRecords {
     func forget(_ session: Session) {
         table.remove(session)
         hereRecords.forget(session)
+        if let user = session.user { persons.forget(user) }
         blocked.remove(session)
         loop.forget(.session(session))
     }
@@ -179,12 +186,15 @@ final class DeviceRecords {
             }
         }
         guard !session.isOver else { return }
+        persons.named(written.person, of: write.name.user, at: now)
         let verdict = session.recorder?.written(written, sequence: write.sequence)
         if written.outcome == .expired { blocked.insert(session) }
         switch verdict {
         case .replaced: fate?.end(session, .replaced, at: now)
         case .revoked: tokenRevoked(session, ago: written.revokedAgo, at: now)
-        case .goOn where written.outcome != .expired: fate?.proven(session, at: now)
+        // What the client says next may depend on what the user has decided.
+        case .goOn where written.outcome != .expired && !persons.isUnknown(write.name.user):
+            fate?.proven(session, at: now)
         case .goOn, nil: break
         }
         advance(session, at: now)
@@ -242,6 +252,7 @@ final class DeviceRecords {
         case .write(var write):
             write.reset = loop.redis.eventReset
             write.isAfterOutage = loop.redis.judgement.isSettling
+            write.person = persons.revision(of: write.name.user)
             loop.store.write(write) { [self, write] reply in
                 loop.after { now in
                     switch reply {
@@ -324,6 +335,7 @@ final class DeviceRecords {
                 continue
             }
             fate?.proven(audited.session, at: now)
+            persons.audited(found.person, of: recorder.name.user, at: now)
             guard recorder.sequence == audited.sequence, recorder.isSettled(under: incarnation) else { continue }
             let agrees = recorder.agrees(with: found, under: incarnation)
             current.append((audited.session, recorder.name.user, agrees, found))

@@ -9,6 +9,7 @@ final class Inbox {
     private let loop: Loop
     private let budgets: UserBudgets
     private let outbound: Outbound
+    private let persons: Persons
     private let watches: Watches
     private let conversations: Conversations
     private let records: DeviceRecords
@@ -16,12 +17,12 @@ final class Inbox {
     private let sessions: Sessions
 
     init(
-        _ loop: Loop, _ budgets: UserBudgets, _ outbound: Outbound, _ watches: Watches,
+        _ loop: Loop, _ budgets: UserBudgets, _ outbound: Outbound, _ persons: Persons, _ watches: Watches,
         _ conversations: Conversations, _ records: DeviceRecords, _ hereRecords: HereRecords, _ sessions: Sessions
     ) {
         (self.loop, self.budgets, self.outbound, self.watches) = (loop, budgets, outbound, watches)
         (self.conversations, self.records, self.hereRecords) = (conversations, records, hereRecords)
-        self.sessions = sessions
+        (self.persons, self.sessions) = (persons, sessions)
     }
 
     /// Handles a valid message from a client.
@@ -135,6 +136,7 @@ final class Inbox {
                 return outbound.acknowledge(id, to: session)
             }
             conversations.typed(typing, kind, in: conversation, id: id, on: session, at: came)
+        case .person(let patch): persons.set(patch, id: id, on: session, at: now)
         case .ping: outbound.deliver(.pong(time: loop.redis.time(at: now)), to: session)
         case .goodbye:
             outbound.acknowledge(id, to: session)

@@ -45,6 +45,9 @@ final class SessionTable {
         byID[name.session].flatMap { $0.recorder?.name == name ? $0 : nil }
     }
 
+    /// The users of welcomed sessions, in order.
+    var users: [UserID] { byUser.keys.sorted() }
+
     /// Returns the welcomed sessions of a user, in the order of their welcomes.
     func of(_ user: UserID) -> [Session] { byUser[user] ?? [] }
 

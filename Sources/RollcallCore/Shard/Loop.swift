@@ -13,6 +13,8 @@ final class Loop {
         /// A deferred change of a device's state may be written, or of a user be shown.
         case state(Session)
         case watch(Watch)
+        /// What a user has decided that others see may end.
+        case person(UserID)
         case room(Room)
         /// An admission ends, or may have to be renewed.
         case access(Room)

@@ -19,6 +19,7 @@ public final class Shard {
     let loop: Loop
     let table: SessionTable
     let outbound: Outbound
+    let persons: Persons
     let budgets: UserBudgets
     let watches: Watches
     let typing: TypingSignals
@@ -45,21 +46,23 @@ public final class Shard {
         loop = Loop(settings: settings, store: store, redis: redis)
         table = SessionTable(random: random)
         outbound = Outbound(loop)
+        persons = Persons(loop, outbound, table)
         budgets = UserBudgets(loop)
-        watches = Watches(loop, outbound)
-        typing = TypingSignals(loop, outbound, rooms)
+        watches = Watches(loop, outbound, persons)
+        typing = TypingSignals(loop, outbound, rooms, persons)
         typingFanOut = TypingFanOut(loop, outbound, table)
         memberLists = MemberLists(loop, outbound, watches)
-        hereRecords = HereRecords(loop, outbound)
+        hereRecords = HereRecords(loop, outbound, persons)
         backendEntries = BackendEntries(loop)
         hereLists = HereLists(loop, outbound, rooms, backendEntries)
         conversations = Conversations(
             loop, outbound, table, rooms, budgets, typing, typingFanOut, watches, memberLists, hereRecords, hereLists,
             Admissions(loop, table, budgets))
-        records = DeviceRecords(loop, outbound, table, hereRecords)
+        records = DeviceRecords(loop, outbound, table, hereRecords, persons)
         sessions = Sessions(loop, table, outbound, budgets, watches, conversations, records, hereRecords)
-        inbox = Inbox(loop, budgets, outbound, watches, conversations, records, hereRecords, sessions)
+        inbox = Inbox(loop, budgets, outbound, persons, watches, conversations, records, hereRecords, sessions)
         records.fate = self
+        persons.fate = self
     }
 
     /// Set before the first event.
@@ -96,6 +99,7 @@ public final class Shard {
         watches.sendChanges(at: now)
         outbound.sendPendingUpdates()
         watches.requestReads(at: now)
+        persons.requestReads()
         conversations.readUnclearRooms()
         loop.eventEnds()
         if hasMoreToTell { loop.endTickSoon() }
@@ -114,6 +118,7 @@ public final class Shard {
             case .turns(let user): inbox.takeTurns(of: user, at: now)
             case .state(let session): records.stateDue(session, at: now)
             case .watch(let watch): watches.queue(watch)
+            case .person(let user): persons.due(user, at: now)
             case .room(let room): typingFanOut.due(room, at: now)
             case .access(let room): conversations.accessDue(room, at: now)
             case .members(let room): memberLists.queue(room)
@@ -138,6 +143,7 @@ public final class Shard {
             // older state.
             loop.leaseChanged(to: redis)
             let incarnation = Incarnation(name: former.workerName)
+            persons.incarnationBegan()
             records.incarnationBegan(after: incarnation, snapshot, lastBeat: lastBeat, at: now)
             hereRecords.incarnationBegan(at: now)
             backendEntries.incarnationBegan(snapshot, at: now)
@@ -172,6 +178,7 @@ public final class Shard {
             watches.workerLost()
         }
         watches.heartbeatCame()
+        persons.heartbeatCame()
         records.heartbeatCame(resumesWrites: !former.takesWrites, at: now)
         hereRecords.heartbeatCame(resumesWrites: !former.takesWrites, at: now)
         typing.retryStops(at: now)
@@ -199,7 +206,7 @@ public final class Shard {
         case .presence(let user): watches.confirmed(user)
         case .typing(let conversation), .members(let conversation): conversations.confirmed(topic, of: conversation)
         case .here(let conversation): hereLists.confirmed(conversation, at: now)
-        case .worker: break
+        case .worker: persons.noticesMissed()
         }
     }
 
@@ -229,8 +236,11 @@ public final class Shard {
             guard let change: TypingChange = loop.parsed(payload) else { return typingUnreadable(in: conversation) }
             conversations.typingPublished(change, in: conversation, at: now)
         case .presence(let user):
-            guard let change: PresenceChange = loop.parsed(payload) else { return presenceUnreadable(of: user) }
-            watches.published(change, at: now)
+            switch loop.parsed(payload) as PresenceNews? {
+            case .presence(let change): watches.published(change, at: now)
+            case .person(let change): personChanged(change, at: now)
+            case nil: presenceUnreadable(of: user)
+            }
         case .members(let conversation):
             memberChanged(loop.parsed(payload) ?? .reset, in: conversation, at: now)
         case .here(let conversation):
@@ -261,6 +271,9 @@ public final class Shard {
 
     package func presenceChanged(_ change: PresenceChange, at now: Instant) { watches.published(change, at: now) }
 
+    /// What a user lets others see has changed.
+    package func personChanged(_ change: PersonChange, at now: Instant) { persons.published(change, at: now) }
+
     package func presenceUnreadable(of user: UserID) { watches.unreadable(user) }
 
     /// Handles an answer of the app's server.
@@ -274,6 +287,7 @@ public final class Shard {
         case .sentAway: if let session { sessions.end(session, .sentAway, at: now) }
         case .hereEnded(let entry, let sequence): backendEntries.ended(entry, upTo: sequence, at: now)
         case .erased(let user): backendEntries.erased(user, at: now)
+        case .person(let user, let revision): persons.named(revision, of: user, at: now)
         case .moved, .rebalance: break
         }
     }
@@ -368,12 +382,28 @@ extension Shard {
     public var isDrained: Bool { sessions.isDrained }
 }
 
-// The two calls that go up.
+// The calls that go up.
 extension Shard: SessionFate {
     /// Ends a session: tells the client what ``SessionEnd`` says, closes, and does with the device what it says.
     package func end(_ session: Session, _ end: SessionEnd, at now: Instant) { sessions.end(session, end, at: now) }
 
-    func proven(_ session: Session, at now: Instant) { inbox.proven(session, at: now) }
+    func proven(_ session: Session, at now: Instant) {
+        persons.tell(session)
+        inbox.proven(session, at: now)
+    }
+
+    func personChanged(_ user: UserID, at now: Instant) {
+        let sessions = table.of(user)
+        watches.personChanged(user, sessions, at: now)
+        for session in sessions {
+            if session.phase == .open, persons.isInvisible(user) == true {
+                conversations.stopTypingEverywhere(session, at: now)
+            }
+            hereRecords.changed(session, at: now)
+            persons.tell(session)
+            if session.recorder?.isConfirmed == true, !persons.isUnknown(user) { inbox.proven(session, at: now) }
+        }
+    }
 }
 
 // MARK: Reads for servers and operators
@@ -382,7 +412,7 @@ extension Shard {
     /// Returns the presence to show for users that were read, watched or not.
     package func presences(in snapshot: PresenceSnapshot) -> [ShownPresence] {
         snapshot.records.map {
-            watches.visible($0, snapshot.standings).presence.shown(in: View(of: $0.user, for: .server))
+            watches.visible($0, snapshot.standings).presence.shown(in: .whole)
         }
     }
 
@@ -404,9 +434,8 @@ extension Shard {
     /// Explains the presence that readers see of a user.
     public func explanation(of report: UserReport, at now: Instant) -> Explanation {
         let standings = redis.known(at: now).judged(report.workers.standings)
-        let view = View(of: report.record.user, for: .server)
         return Explanation(
-            report, shown: watches.visible(report.record, standings).presence.shown(in: view), standings,
+            report, shown: watches.visible(report.record, standings).presence.shown(in: .whole), standings,
             isSettling: redis.judgement.isSettling, grace: loop.settings.grace)
     }
 

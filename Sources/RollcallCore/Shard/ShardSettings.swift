@@ -34,6 +34,8 @@ public struct ShardSettings: Hashable, Sendable {
     public var asksAccess = false
     /// `access.watch`: whom sessions may ask about whose token does not say it.
     public var watch = WatchRight.all
+    /// `person.self`: what devices may set of their own user.
+    public var personSelf = PersonSelf.settings
     /// The longest member list that lets its members ask about one another.
     public var sharedMembers = 100
     public var limits = ServerMessage.Limits(
@@ -95,6 +97,10 @@ public struct ShardSettings: Hashable, Sendable {
     static let freshRevocation = Duration.seconds(60)
     /// How long a `get` waits for conversations that its session is joining, and that may share users with it.
     static let longestWaitForJoins = Duration.seconds(2)
+    /// The time between two changes of a user's settings, after the first four.
+    ///
+    /// Limit: how often a device may change its user's settings, after four at once.
+    static let personPace = Duration.seconds(5)
     /// The minimum time that a session waits whose user is over the budget, before its next messages are processed.
     static let slowedPause = Duration.milliseconds(100)
     /// The most messages of a session that wait to be processed. The edge reads fewer while the session is held.

@@ -41,7 +41,7 @@ public struct ShardTally: Hashable, Sendable {
 
 /// The type of a message to a client: values of a metric label.
 public enum MessageKind: String, CaseIterable, Sendable {
-    case welcome, presence, typing, members, here, removed, pong, ack, error, goodbye
+    case welcome, presence, typing, members, here, removed, person, pong, ack, error, goodbye
 
     init(_ message: ServerMessage) {
         self =
@@ -52,6 +52,7 @@ public enum MessageKind: String, CaseIterable, Sendable {
             case .members: .members
             case .here: .here
             case .removed: .removed
+            case .person: .person
             case .pong: .pong
             case .ack: .ack
             case .error: .error

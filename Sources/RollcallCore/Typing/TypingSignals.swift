@@ -20,11 +20,12 @@ final class TypingSignals {
     private let loop: Loop
     private let outbound: Outbound
     private let rooms: Directory<ConversationID, Room>
+    private let persons: Persons
     /// In flight to Redis, or not delivered to it.
     private var stops = PendingStops()
 
-    init(_ loop: Loop, _ outbound: Outbound, _ rooms: Directory<ConversationID, Room>) {
-        (self.loop, self.outbound, self.rooms) = (loop, outbound, rooms)
+    init(_ loop: Loop, _ outbound: Outbound, _ rooms: Directory<ConversationID, Room>, _ persons: Persons) {
+        (self.loop, self.outbound, self.rooms, self.persons) = (loop, outbound, rooms, persons)
     }
 
     var stopCount: Int { stops.count }
@@ -92,6 +93,13 @@ final class TypingSignals {
         on session: Session, at now: Instant
     ) {
         guard loop.redis.takesWrites || !typing else { return outbound.answerUnavailable(session, id: id) }
+        if typing, let user = session.user {
+            switch persons.isInvisible(user) {
+            case nil: return outbound.answerUnavailable(session, id: id)
+            case true?: return outbound.acknowledge(id, to: session)
+            case false?: break
+            }
+        }
         let (time, rules) = (loop.redis.time(at: now), loop.settings.typing)
         let decision =
             typing

@@ -53,6 +53,7 @@ extension JSONReadable where Self: RawRepresentable<String> {
 
 extension DeviceState: JSONReadable {}
 extension PresenceStatus: JSONReadable {}
+extension Availability: JSONReadable {}
 
 extension Identifier: JSONReadable {
     package init(json: JSONValue) throws(UnexpectedJSON) {

@@ -67,6 +67,7 @@ extension JSONWritable where Self: RawRepresentable<String> {
 
 extension DeviceState: JSONWritable {}
 extension PresenceStatus: JSONWritable {}
+extension Availability: JSONWritable {}
 
 extension Identifier: JSONWritable {
     package func write(to json: inout JSONWriter) { json.text(text) }

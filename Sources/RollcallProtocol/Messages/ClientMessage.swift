@@ -23,6 +23,8 @@ public enum ClientMessage: Hashable, Sendable {
     case exit(ConversationID)
     /// The user is typing there (repeated while that lasts), or has stopped.
     case typing(ConversationID, Bool, kind: TypingKind = .typing)
+    /// Sets what the user lets others see: on all their devices.
+    case person(PersonPatch)
     case ping
     /// Ends the session in an orderly way: the device is gone at once, without a grace period.
     case goodbye
@@ -34,7 +36,7 @@ public enum ClientMessage: Hashable, Sendable {
     package func cost(_ limits: ServerMessage.Limits, entries: Int = 0) -> Int {
         let cost =
             switch self {
-            case .token: 10
+            case .token, .person: 10
             case .watch(let users), .unwatch(let users), .get(let users): Self.cost(ofNaming: users.count)
             case .join(_, let presence, let here):
                 (presence ? Self.cost(ofNaming: limits.watchedUsers) : 1) + (here ? 1 : 0)

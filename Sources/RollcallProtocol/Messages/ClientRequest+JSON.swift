@@ -2,7 +2,7 @@
 
 extension ClientRequest {
     fileprivate enum Kind: String, JSONWritable {
-        case hello, token, state, watch, unwatch, get, join, leave, enter, exit, typing, ping, goodbye
+        case hello, token, state, watch, unwatch, get, join, leave, enter, exit, typing, person, ping, goodbye
     }
 
     /// - Throws: ``MessageError`` for an object that is not a valid message, with its `id` if that is readable.
@@ -41,6 +41,7 @@ extension ClientMessage {
         case .typing:
             self = .typing(
                 try json.field("conversation"), try json.field("typing"), kind: try .init(fieldOf: json))
+        case .person: self = .person(try PersonPatch(json: json))
         case .ping: self = .ping
         case .goodbye: self = .goodbye
         }
@@ -90,6 +91,10 @@ extension ClientRequest: JSONWritable {
                 json.optionalField("kind", kind.word)
                 json.field("type", Kind.typing)
                 json.field("typing", typing)
+            case .person(let patch):
+                json.optionalField("id", id)
+                json.field("type", Kind.person)
+                patch.writeFields(to: &json)
             case .ping: write(.ping, to: &json)
             case .goodbye: write(.goodbye, to: &json)
             }

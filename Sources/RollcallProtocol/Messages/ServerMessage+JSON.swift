@@ -2,7 +2,7 @@
 
 extension ServerMessage: JSONReadable {
     enum Kind: String, JSONReadable, JSONWritable {
-        case welcome, presence, typing, members, here, removed, pong, ack, error, goodbye
+        case welcome, presence, typing, members, here, removed, person, pong, ack, error, goodbye
     }
 
     /// - Throws: also for an unknown type. Clients skip such messages, which come from newer workers.
@@ -15,6 +15,7 @@ extension ServerMessage: JSONReadable {
         case .members: self = .members(try Members(json: json))
         case .here: self = .here(try Here(json: json))
         case .removed: self = .removed(try json.field("conversation"))
+        case .person: self = .person(try Person(settings: json, revision: try json.field("revision")))
         case .pong: self = .pong(time: try json.field("time"))
         case .ack: self = .ack(try json.field("id"))
         case .error: self = .error(try MessageError(json: json))
@@ -38,6 +39,10 @@ extension ServerMessage: JSONWritable {
             case .removed(let conversation):
                 json.field("conversation", conversation)
                 json.field("type", Kind.removed)
+            case .person(let person):
+                json.field("revision", person.revision)
+                json.field("type", Kind.person)
+                person.writeSettings(to: &json)
             case .pong(let time):
                 json.field("time", time)
                 json.field("type", Kind.pong)

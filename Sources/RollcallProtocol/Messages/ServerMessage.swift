@@ -15,6 +15,8 @@ public enum ServerMessage: Hashable, Sendable {
     case here(Here)
     /// The receiver is no longer a member of this conversation.
     case removed(ConversationID)
+    /// The receiver's own settings, once they are known and after each change.
+    indirect case person(Person)
     case pong(time: Timestamp)
     /// The message with this id has taken effect.
     case ack(MessageID)

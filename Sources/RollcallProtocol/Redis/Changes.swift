@@ -39,9 +39,12 @@ extension TypingChange: JSONReadable {
 public struct PresenceChange: Hashable, Sendable {
     /// The presence with the version and the time of the record. They order changes.
     public var presence: Presence
+    /// The revision of the user's person; 0 if it was erased, `nil` if the record names none.
+    public var person: Int64?
 
-    public init(_ presence: Presence) {
+    public init(_ presence: Presence, person: Int64? = nil) {
         self.presence = presence
+        self.person = person
     }
 
     /// The presence to show to observers.
@@ -56,8 +59,9 @@ extension PresenceChange: JSONReadable {
     /// - Throws: also for an unknown status, from a later version. The receiver then reads the record, and derives a
     ///   status from its devices.
     package init(json: JSONValue) throws(UnexpectedJSON) {
-        presence = try Presence(json: json)
+        presence = try Presence(published: json)
         presence.status = try json.field("status")
+        if try json.has("person") { person = try json.optionalField("person") ?? 0 }
     }
 }
 

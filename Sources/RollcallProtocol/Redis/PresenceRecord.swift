@@ -12,6 +12,8 @@ public struct PresenceRecord: Hashable, Sendable {
     public var version: Int64
     /// What the newest token says of the user.
     public var profile = Profile()
+    /// The revision of the user's person that must be known before the presence is shown; 0 if the user has none.
+    public var person: Int64 = 0
 
     public init(
         user: UserID, devices: [DeviceID: DeviceRecord], lastSeen: Timestamp?, updatedAt: Timestamp?, version: Int64
@@ -108,6 +110,8 @@ extension PresenceRecord {
             updatedAt = Int64(decimal: value).map(Timestamp.init(milliseconds:))
         } else if field.spells("version") {
             version = Int64(decimal: value) ?? version
+        } else if field.spells("person") {
+            person = Int64(decimal: value) ?? 0
         } else if field.holds(Self.mark, at: 0) {
             addDevice(UnsafeRawBufferPointer(rebasing: field[Self.mark.utf8CodeUnitCount...]), value, counting: living)
         } else {

@@ -66,6 +66,8 @@ public struct DeviceWrite: Hashable, Sendable {
     public var profile = Profile()
     /// ``LeaseSnapshot/reset``: a user who is there and whose record has another is told again.
     public var reset: Int64 = 0
+    /// The revision of the user's person, as far as the worker knows it; 0 if it knows none. The record never has an older one.
+    public var person: Int64 = 0
     /// Whether Redis may have returned to older data, so that observers may have seen of the user what it has forgotten. They
     /// are then told what the write leads to, even if it changes nothing that is shown.
     public var isAfterOutage = false
@@ -110,6 +112,8 @@ public struct DeviceWritten: Hashable, Sendable {
     public var began: Timestamp?
     /// The session that this one replaced, if that was still alive.
     public var previous: PreviousSession?
+    /// The revision of the user's person, by the record after the write; 0 if there is none.
+    public var person: Int64
     /// How long ago the tokens were revoked, if they were.
     public var revokedAgo: Duration?
 
@@ -125,8 +129,10 @@ public struct DeviceWritten: Hashable, Sendable {
     }
 
     public init(
-        outcome: Outcome, time: Timestamp, began: Timestamp?, previous: PreviousSession?, revokedAgo: Duration? = nil
+        outcome: Outcome, time: Timestamp, began: Timestamp?, previous: PreviousSession?, person: Int64 = 0,
+        revokedAgo: Duration? = nil
     ) {
+        self.person = person
         self.revokedAgo = revokedAgo
         self.outcome = outcome
         self.time = time
@@ -209,10 +215,15 @@ public struct PresenceSnapshot: Hashable, Sendable {
     public var standings: [Incarnation: WorkerStanding]
     /// Users without a record here, because Redis refused to read theirs although it read others.
     public var unread: [UserID]
+    /// What Redis knew, after the records were read, of the persons of users whose record names one, and of all who would look
+    /// never seen; `nil` where there was none that this version understands.
+    public var persons: [UserID: Person?]
 
     public init(
-        records: [PresenceRecord], standings: [Incarnation: WorkerStanding] = [:], unread: [UserID] = []
+        records: [PresenceRecord], standings: [Incarnation: WorkerStanding] = [:], unread: [UserID] = [],
+        persons: [UserID: Person?] = [:]
     ) {
+        self.persons = persons
         self.records = records
         self.standings = standings
         self.unread = unread
@@ -229,8 +240,21 @@ public struct DeviceStanding: Hashable, Sendable {
     public var revoked: Timestamp?
     /// The index of the server that stores the record or would store it; `nil` if there is only one.
     public var place: Int?
+    /// The revision of the user's person that the record names, and the one that is stored; 0 for none.
+    public var person = PersonRevisions()
 
-    public init(record: DeviceRecord?, isListed: Bool, revoked: Timestamp? = nil, place: Int? = nil) {
+    public struct PersonRevisions: Hashable, Sendable {
+        public var named: Int64 = 0
+        public var stored: Int64 = 0
+
+        public init(named: Int64 = 0, stored: Int64 = 0) { (self.named, self.stored) = (named, stored) }
+    }
+
+    public init(
+        record: DeviceRecord?, isListed: Bool, revoked: Timestamp? = nil, place: Int? = nil,
+        person: PersonRevisions = PersonRevisions()
+    ) {
+        self.person = person
         self.record = record
         self.isListed = isListed
         self.revoked = revoked

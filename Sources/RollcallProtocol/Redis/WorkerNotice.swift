@@ -10,6 +10,8 @@ public enum WorkerNotice: Hashable, Sendable {
     case hereEnded(EntryName, upTo: Int64)
     /// A user was erased: what apps' servers say of them ends.
     case erased(UserID)
+    /// What a user has decided that others see has this revision now.
+    case person(UserID, revision: Int64)
     /// The name of `redis.url` leads to another server now.
     case moved
     /// Whoever has more sessions than this moves the others elsewhere.
@@ -32,7 +34,7 @@ extension WorkerNotice {
         case .replaced(let user, let device, let session), .sentAway(let user, let device, let session):
             guard let random = session.cut(at: "-")?.after else { return nil }
             return SessionName(user: user, device: device, session: SessionID(random: random))
-        case .hereEnded, .erased, .moved, .rebalance: return nil
+        case .hereEnded, .erased, .person, .moved, .rebalance: return nil
         }
     }
 }
@@ -42,6 +44,7 @@ extension WorkerNotice: JSONReadable, JSONWritable {
         let replaced: ByteString? = try json.optionalField("replaced")
         let sentAway: ByteString? = try json.optionalField("sent_away")
         let ended: ByteString? = try json.optionalField("here_ended")
+        let person: ByteString? = try json.optionalField("person")
         let erased: UserID? = try json.optionalField("erased")
         if let (user, device, session) = replaced.flatMap(Self.words) {
             self = .replaced(user: user, device: device, session: session)
@@ -53,6 +56,10 @@ extension WorkerNotice: JSONReadable, JSONWritable {
             self = .hereEnded(EntryName(ofServersFor: user, in: conversation), upTo: sequence)
         } else if let erased {
             self = .erased(erased)
+        } else if let words = person?.parts(at: " "), words.count == 2, let user = try? UserID(words[0]),
+            let revision = Int64(decimal: words[1])
+        {
+            self = .person(user, revision: revision)
         } else if try json.optionalField("moved") == true {
             self = .moved
         } else if let most: Int = try json.optionalField("rebalance"), most >= 0 {
@@ -79,6 +86,7 @@ extension WorkerNotice: JSONReadable, JSONWritable {
             case .hereEnded(let entry, let sequence):
                 json.field("here_ended", "\(entry.session.user) \(entry.conversation) \(sequence)")
             case .erased(let user): json.field("erased", user)
+            case .person(let user, let revision): json.field("person", "\(user) \(revision)")
             case .moved: json.field("moved", true)
             case .rebalance(let most): json.field("rebalance", most)
             }

@@ -6,7 +6,7 @@ import NIOCore
 /// The large reads of one connection, in order, bounded by the bytes that their replies are expected to have.
 final class ReadWindow {
     enum Kind: Hashable {
-        case record, room
+        case record, person, room
     }
 
     /// The most bytes that are under way, unless a single read has more.
@@ -15,7 +15,7 @@ final class ReadWindow {
     private static let portion = 64 * 1024
 
     /// What a reply of each kind may have: rises at once, and falls slowly. Large at the beginning, when nothing is known.
-    private var sizes: [Kind: Int] = [.record: 2048, .room: 65_536]
+    private var sizes: [Kind: Int] = [.record: 2048, .person: 2048, .room: 65_536]
     private var underWay = 0
     private var waiting = CircularBuffer<(kind: Kind, count: Int, begin: (_ done: @escaping (Int) -> Void) -> Void)>()
 

@@ -1,7 +1,7 @@
 -- Writes one decision of a device's session: its state, the loss of its connection, or that it is gone. The order of
 -- sessions determines whether the decision takes effect. Derives the user's presence from all of the user's devices.
 --
--- KEYS     1 presence:{USER}, also the channel, 2 revoked:{USER}, 3 events (absent: events are off)
+-- KEYS     1 presence:{USER}, also the channel, 2 revoked:{USER}, 3 person:{USER}, 4 events (absent: events are off)
 -- ARGV     1 user, 2 device, 3 state (active, idle, background, gone), 4 incarnation,
 --          5 the session's RANDOM, 6 its MS (empty if no write of it was acknowledged yet),
 --          7 milliseconds since its connection was opened, 8 SEQ,
@@ -13,8 +13,10 @@
 --          14 the time by the clock of the worker's host, 15 1 while the worker waits for all to write again what Redis
 --          may have lost in an outage,
 --          16 how many events to keep, 17 when the last reset was, as the worker's lease knows it,
---          18… what the session's token says of the user: fields of PROFILE, each with its text
--- Reply    { code, TIME, MS, version, incarnation and session (MS-RANDOM) that were replaced }
+--          18 the revision of the user's person, as the worker knows it (empty: it knows none),
+--          19… what the session's token says of the user: fields of PROFILE, each with its text
+-- Reply    { code, TIME, MS, version, revision of the user's person (0: none), incarnation and session (MS-RANDOM) that were
+--          replaced }
 --          written: changed and published · done: the same decision was written before
 --          late: a later decision of the session was written before
 --          replaced: the record has a newer session of the device (MS is null, and nothing was replaced)
@@ -57,8 +59,8 @@ if issued and not (same and state == 'gone') then
 end
 
 if same then
-  if sequence == old.sequence then return { 'done', now, old.began, record.version } end
-  if sequence < old.sequence then return { 'late', now, old.began, record.version } end
+  if sequence == old.sequence then return { 'done', now, old.began, record.version, record.person } end
+  if sequence < old.sequence then return { 'late', now, old.began, record.version, record.person } end
   began = began or old.began
 elseif not began then
   began = math.min(now - age, tonumber(ARGV[12]))
@@ -74,7 +76,7 @@ local function is_older()
   if old.began > now + 1 then return old.began <= began + age and began < old.began end
   return math.min(began, now + 1 - age) < old.began
 end
-if not same and old and is_older() then return { 'replaced', now, false, record.version } end
+if not same and old and is_older() then return { 'replaced', now, false, record.version, record.person } end
 
 local device = {
   state = state, incarnation = incarnation, began = began, random = random, sequence = sequence,
@@ -92,7 +94,10 @@ if old then
   end
 end
 
-take_profile(record, issued or began, ARGV, 18)
+-- A record that is new, or that Redis has lost, is never to be seen without what its user has decided.
+if record.version == 0 then raise_person(record, number(redis.pcall('HGET', KEYS[3], 'revision'))) end
+raise_person(record, number(ARGV[18]))
+take_profile(record, issued or began, ARGV, 19)
 local version = write_record(record, user, name, device, tells(old) or went_back, last_seen, retention,
-  { stream = KEYS[3], keep = ARGV[16], reset = tonumber(ARGV[17]) })
-return { 'written', now, began, version, previous_incarnation, previous_session }
+  { stream = KEYS[4], keep = ARGV[16], reset = tonumber(ARGV[17]) })
+return { 'written', now, began, version, record.person, previous_incarnation, previous_session }

@@ -25,7 +25,7 @@ end
 
 -- Returns what is stored of the user. An absent record has no devices, was never seen, and has version 0.
 local function read_record()
-  local record = { devices = {}, status = 'offline', last_seen = 0, version = 0, reset = 0, named = 0, profile = {}, says = {} }
+  local record = { devices = {}, status = 'offline', last_seen = 0, version = 0, reset = 0, named = 0, person = 0, profile = {}, says = {} }
   local fields = redis.call('HGETALL', KEYS[1])
   for i = 1, #fields, 2 do
     local device = string.match(fields[i], '^device:(.+)$')
@@ -37,6 +37,8 @@ local function read_record()
       record.version = number(fields[i + 1])
     elseif fields[i] == 'reset' then
       record.reset = number(fields[i + 1])
+    elseif fields[i] == 'person' then
+      record.person = number(fields[i + 1])
     elseif fields[i] == 'status' then
       record.status = fields[i + 1]
     elseif fields[i] == 'named' then
@@ -96,20 +98,28 @@ end
 -- and texts from this index on. What a later token has said stays.
 local function take_profile(record, issued, words, start)
   if not words[start] or issued < not_ahead(record.named) then return end
+  local before = #record.says
   for i = start, #words, 2 do
     if record.profile[words[i]] ~= words[i + 1] or record.named ~= issued then
       record.says[#record.says + 1], record.says[#record.says + 2] = words[i], words[i + 1]
     end
     record.profile[words[i]] = words[i + 1]
   end
-  if #record.says > 0 then
+  if #record.says > before then
     record.says[#record.says + 1], record.says[#record.says + 2] = 'named', whole(issued)
   end
 end
 
--- Publishes the user's presence.
-local function tell(user, status, last_seen, version, count, profile)
-  local says = ''
+-- Notes the revision of the user's person that a worker knows, or that is stored: the record never has an older one.
+local function raise_person(record, revision)
+  if revision <= record.person then return end
+  record.person = revision
+  record.says[#record.says + 1], record.says[#record.says + 2] = 'person', whole(revision)
+end
+
+-- Publishes the user's presence. `person` is the revision of the user's person: 0 if there is none, null if it was erased.
+local function tell(user, status, last_seen, version, count, profile, person)
+  local says = person == 0 and '' or ',"person":' .. (person == 'null' and person or whole(person))
   for _, field in ipairs(PROFILE) do
     if profile[field] then says = says .. ',"' .. field .. '":' .. cjson.encode(profile[field]) end
   end
@@ -128,7 +138,7 @@ local function write_record(record, user, name, device, told, last_seen, retenti
   record.devices[name] = device
   drop_the_long_gone(record.devices, name)
   if record.version > 0 and not told and not tells(device) and last_seen <= record.last_seen then
-    redis.call('HSET', KEYS[1], 'device:' .. name, printed(device))
+    redis.call('HSET', KEYS[1], 'device:' .. name, printed(device), unpack(record.says))
     return record.version
   end
   local status, count = status_of(record.devices)
@@ -148,7 +158,8 @@ local function write_record(record, user, name, device, told, last_seen, retenti
   else
     redis.call('PERSIST', KEYS[1])
   end
-  tell(user, status, last_seen > 0 and whole(last_seen) or 'null', version, count, record.profile)
+  tell(user, status, last_seen > 0 and whole(last_seen) or 'null', version, count, record.profile,
+    record.person)
   local was, is = record.status ~= 'offline', status ~= 'offline'
   if events.stream and (was ~= is or is and events.reset and record.reset ~= events.reset) then
     append_status(events.stream, events.keep, user, status, version, last_seen)

@@ -111,21 +111,78 @@ final class PresenceRead {
         if missing == 0 { end() }
     }
 
-    /// Looks up unknown incarnations, after the records were read: an incarnation claims its lease before it writes any
-    /// record.
+    // MARK: The second stage
+
+    /// Looks up unknown incarnations and persons, after the records were read: an incarnation claims its lease before it writes
+    /// any record, and a record names a person that is stored.
     private func end() {
         let records = records.compactMap(\.self)
         if let failure, records.isEmpty { return reply(.failure(failure)) }
         let strangers = known.strangers(in: records)
         let gathering = Gathering<WorkerStanding>(strangers.count) { [self] result in
-            reply(
-                result.map {
-                    let standings = known.judged(Dictionary(uniqueKeysWithValues: zip(strangers, $0)))
-                    return PresenceSnapshot(records: records, standings: standings, unread: unread)
-                })
+            do throws(RedisError) {
+                let standings = known.judged(Dictionary(uniqueKeysWithValues: zip(strangers, try result.get())))
+                readPersons(of: records.filter(\.needsPerson).map(\.user)) { [self] persons, unread in
+                    let failed = Set(unread)
+                    reply(
+                        .success(
+                            PresenceSnapshot(
+                                records: failed.isEmpty ? records : records.filter { !failed.contains($0.user) },
+                                standings: standings, unread: self.unread + unread, persons: persons)))
+                }
+            } catch {
+                reply(.failure(error))
+            }
         }
         for (index, stranger) in strangers.enumerated() { store.standing(of: stranger, reply: gathering.part(index)) }
     }
+
+    /// Reads the persons of these users, or calls those `unread` whose cannot be read.
+    private func readPersons(
+        of users: [UserID], done: @escaping (_ persons: [UserID: Person?], _ unread: [UserID]) -> Void
+    ) {
+        guard !users.isEmpty else { return done([:], []) }
+        let groups = store.commands.groups(of: users.lazy.map { self.store.names.personKey($0) })
+        var (persons, unread, missing): ([UserID: Person?], [UserID], Int) = ([:], [], users.count)
+        func took(_ hash: Result<Person?, RedisError>, of user: UserID) {
+            switch hash {
+            case .success(let person): persons.updateValue(person, forKey: user)
+            case .failure: unread.append(user)
+            }
+            missing -= 1
+            if missing == 0 { done(persons, unread) }
+        }
+        // Nobody can be asked.
+        guard !groups.isEmpty else { return done([:], users) }
+        let names = store.names
+        for (connection, places) in groups {
+            let most = connection.reads.portion(of: .person)
+            for start in stride(from: 0, to: places.count, by: most) {
+                let portion = Array(places[start..<min(start + most, places.count)])
+                connection.reads.enter(.person, count: portion.count) { [store] ended in
+                    var largest = 0
+                    connection.send("HGETALL", count: portion.count) { number, output in
+                        output.write("HGETALL", key: names.personKey(users[portion[number]]))
+                    } reply: { number, hash in
+                        let user = users[portion[number]]
+                        largest = max(largest, (try? hash.get().byteCount) ?? 0)
+                        if case .failure(let error) = hash, error.isElsewhere {
+                            store.person(of: user) { took($0, of: user) }
+                        } else {
+                            took(hash.orForeign(RESPReply()).map(Person.init), of: user)
+                        }
+                        if number == portion.count - 1 { ended(largest) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension PresenceRecord {
+    /// Whether the user's person is read with the record: what it names has to be known, and who is hidden must take as long as one
+    /// who was never seen.
+    fileprivate var needsPerson: Bool { person > 0 || presence(past: [:]).isNeverSeen }
 }
 
 extension RedisError {

@@ -103,6 +103,11 @@ extension Event {
         guard let at = fields.time("at") else { return nil }
         if fields["type"] == "reset" {
             self.init(id: id, content: .reset, at: at)
+        } else if fields["type"] == "person" {
+            guard let user = fields["user"].flatMap({ try? UserID($0) }), let revision = fields.number("revision"),
+                let person = fields["settings"].flatMap({ Person(settings: $0, revision: revision) })
+            else { return nil }
+            self.init(id: id, content: .person(user, person), at: at)
         } else if let user = fields["user"].flatMap({ try? UserID($0) }), let version = fields.number("version"),
             let status = fields["status"].flatMap(PresenceStatus.init(word:))
         {

@@ -106,7 +106,7 @@ extension Store {
             RedisCommand.Argument.string($0.key.name.string)
         }
         call(
-            .userErase, keys: keys(names.presence(user)),
+            .userErase, keys: keys(names.presence(user), names.person(user)),
             arguments: [.string(user.text), .integer(Int64(settings.keptEvents ?? 0))] + dead,
             reply: { result in
                 guard case .success(true) = result else { return reply(result) }

@@ -15,17 +15,21 @@ extension Store {
             write.issued.map { .time($0) } ?? "",
             write.issued == nil ? "" : .time(.hostTime), write.isAfterOutage ? "1" : "",
         ]
+        let (hasProfile, hasPerson) = (!write.profile.isEmpty, write.person > 0)
         if let kept = settings.keptEvents {
             arguments += [.integer(Int64(kept)), .integer(write.reset)]
-        } else if !write.profile.isEmpty {
+        } else if hasProfile || hasPerson {
             arguments += ["", ""]
         }
+        if hasProfile || hasPerson { arguments.append(hasPerson ? .integer(write.person) : "") }
         for field in Profile.fields {
             guard let text = write.profile[keyPath: field.text] else { continue }
             arguments += [.string("\(field.name)"), .string(text.string)]
         }
         call(
-            .deviceWrite, keys: keys(names.presence(write.name.user), names.revoked(write.name.user)),
+            .deviceWrite,
+            keys: keys(
+                names.presence(write.name.user), names.revoked(write.name.user), names.person(write.name.user)),
             arguments: arguments,
             reply: { reply(write.state == nil ? $0.orForeign(nothingThere) : $0) }, read: DeviceWritten.init)
     }
@@ -42,18 +46,24 @@ extension Store {
         _ sessions: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<[DeviceStanding]>
     ) {
         let places = sessions.map { commands.place(of: names.presence($0.user)) }
-        let gathering = Gathering<RedisValue>(3 * sessions.count) { result in
+        let gathering = Gathering<RedisValue>(4 * sessions.count) { result in
             reply(
                 result.map { values in
-                    zip(sessions.indices, places).map { DeviceStanding(values[3 * $0..<3 * $0 + 3], place: $1) }
+                    zip(sessions.indices, places).map { DeviceStanding(values[4 * $0..<4 * $0 + 4], place: $1) }
                 })
         }
         for (index, session) in sessions.enumerated() {
-            let (record, isListed) = (gathering.part(3 * index), gathering.part(3 * index + 1))
-            let revoked = gathering.part(3 * index + 2)
+            let (record, isListed) = (gathering.part(4 * index), gathering.part(4 * index + 1))
+            let (revoked, person) = (gathering.part(4 * index + 2), gathering.part(4 * index + 3))
             let field = RedisCommand.Argument.string("device:\(session.device)")
-            commands.send(RedisCommand("HGET", .string(names.presence(session.user)), field)) {
-                record($0.orForeign(.null))
+            commands.send(RedisCommand("HMGET", .string(names.presence(session.user)), field, "person")) { [self] in
+                let found = $0.orForeign(.null)
+                record(found)
+                // Nearly nobody has one.
+                guard (try? found.get())?.array?.last?.revision ?? 0 > 0 else { return person(.success(.null)) }
+                commands.send(RedisCommand("HGET", .string(names.person(session.user)), "revision")) {
+                    person($0.orForeign(.null))
+                }
             }
             if commands.isSpread {
                 // The list is on the same primary as the leases, and is lost only together with them.
@@ -84,12 +94,13 @@ extension DeviceWritten {
             parts.count >= 2, let time = parts[1].time
         else { return nil }
         var previous: PreviousSession?
-        if parts.count >= 6, let incarnation = parts[4].text, let session = parts[5].text {
+        if parts.count >= 7, let incarnation = parts[5].text, let session = parts[6].text {
             previous = PreviousSession(incarnation: Incarnation(name: incarnation), session: session)
         }
         let third = parts.count >= 3 ? parts[2] : .null
         self.init(
             outcome: outcome, time: time, began: outcome == .revoked ? nil : third.time, previous: previous,
+            person: parts.count >= 5 ? parts[4].integer ?? 0 : 0,
             revokedAgo: outcome == .revoked ? third.integer.map { .milliseconds($0) } : nil)
     }
 }
@@ -97,9 +108,11 @@ extension DeviceWritten {
 extension DeviceStanding {
     /// Decodes the replies to an audit's commands for one session.
     fileprivate init(_ replies: ArraySlice<RedisValue>, place: Int?) {
-        let (record, isListed, revoked) = (replies[replies.startIndex], replies.dropFirst().first, replies.last)
+        let replies = Array(replies)
+        let record = replies[0].array ?? []
         self.init(
-            record: record.text.flatMap { DeviceRecord($0) }, isListed: isListed?.integer == 1,
-            revoked: revoked?.time, place: place)
+            record: record.first?.text.flatMap { DeviceRecord($0) }, isListed: replies[1].integer == 1,
+            revoked: replies[2].time, place: place,
+            person: PersonRevisions(named: record.last?.revision ?? 0, stored: replies[3].revision))
     }
 }

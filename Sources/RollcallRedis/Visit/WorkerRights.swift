@@ -192,7 +192,8 @@ package struct WorkerRights: Sendable {
             names.presence(Self.user), names.members(Self.conversation), names.here(Self.conversation),
             names.hereSince(Self.conversation), names.workers, names.worker(Self.incarnation),
             names.sessions(Self.incarnation), names.entries(Self.incarnation), names.sweeper(Self.incarnation),
-            names.revoked(Self.user), names.access(Self.conversation), names.accessPeople(Self.conversation),
+            names.revoked(Self.user), names.person(Self.user), names.access(Self.conversation),
+            names.accessPeople(Self.conversation),
         ] + (hasEvents ? [names.events, names.eventsState] : [])
     }
 

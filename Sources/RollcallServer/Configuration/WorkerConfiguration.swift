@@ -3,6 +3,7 @@
 // folder.
 
 public import Logging
+public import RollcallProtocol
 
 /// The configuration of one worker. A new value has the defaults.
 ///
@@ -19,6 +20,7 @@ public struct WorkerConfiguration: Sendable {
     public var here = Here()
     public var conversations = Conversations()
     public var access = Access()
+    public var person = PersonSettings()
     public var events = Events()
     public var limits = Limits()
     public var log = Log()
@@ -211,6 +213,12 @@ public struct WorkerConfiguration: Sendable {
     /// asked, it decides.
     package var isOpenByDefault: Bool {
         access.url == nil && (conversations.default ?? (auth.mode == .jwt ? .closed : .open)) == .open
+    }
+
+    /// What users decide that others see of them.
+    public struct PersonSettings: Sendable {
+        /// What devices may set of their own user; an app's server may set all.
+        public var own = PersonSelf.settings
     }
 
     /// Who may join conversations without members, and who may ask about whom. An embedded node asks no server.

@@ -153,6 +153,26 @@ extension Node {
         }
     }
 
+    package func person(of user: UserID) async throws -> Person? {
+        try await ask { store, reply in store.person(of: user, reply: reply) }
+    }
+
+    package func change(
+        _ user: UserID, _ kind: PersonWrite.Kind, _ patch: PersonPatch, blocks: [UserID: Bool]
+    ) async throws -> Person {
+        let write = PersonWrite(
+            of: user, kind, settings: try patch.settings(at: try await redisTime()), blocks: blocks)
+        let written = try await ask { store, reply in store.write(write, reply: reply) }
+        guard !written.isTooMuch else { throw TooManyBlocked() }
+        let person = written.person ?? Person()
+        for incarnation in written.incarnations where person.revision > 0 {
+            let _: Bool = try await ask { store, reply in
+                store.announce(.person(user, revision: person.revision), to: incarnation, reply: reply)
+            }
+        }
+        return person
+    }
+
     package var isOpenByDefault: Bool { settings.shard.join == .all }
 
     package func access(of user: UserID, to conversation: ConversationID) async throws -> RoomSnapshot {

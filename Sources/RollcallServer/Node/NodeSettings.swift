@@ -58,6 +58,7 @@ package struct NodeSettings: Sendable {
         shard.watch = configuration.watchByDefault == .anyone ? .all : .none
         shard.asksAccess = configuration.access.url != nil
         shard.sharedMembers = configuration.access.sharedMembers
+        shard.personSelf = configuration.person.own
         shard.limits = ServerMessage.Limits(
             watchedUsers: configuration.limits.watchedUsers,
             joinedConversations: configuration.limits.joinedConversations,

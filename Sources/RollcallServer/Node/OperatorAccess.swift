@@ -6,6 +6,9 @@ package import RollcallCore
 package import RollcallProtocol
 internal import RollcallRedis
 
+/// A user would have blocked more than ``RollcallProtocol/Person/mostBlocked`` others.
+package struct TooManyBlocked: Error {}
+
 /// A node as the admin port sees it.
 ///
 /// Every method except ``live()`` throws ``Unavailable`` while Redis is away.
@@ -50,6 +53,17 @@ package protocol OperatorAccess: NodeAccess {
 
     /// Drops what an app's server has answered about this user, or about all: it is asked again, on all workers.
     func dropAccess(of user: UserID?, to conversation: ConversationID) async throws
+
+    /// Returns what a user has decided that others see; `nil` if nothing.
+    func person(of user: UserID) async throws -> Person?
+
+    /// Changes that, and tells the workers that have devices of the user. The change counts on all workers within a second.
+    ///
+    /// - Returns: what counts now.
+    /// - Throws: ``TooManyBlocked``; `UnexpectedJSON` for an end that is past or too far ahead; ``Unavailable``.
+    func change(
+        _ user: UserID, _ kind: PersonWrite.Kind, _ patch: PersonPatch, blocks: [UserID: Bool]
+    ) async throws -> Person
 
     /// Reads whether the user is a member of the conversation, and what an app's server has answered.
     func access(of user: UserID, to conversation: ConversationID) async throws -> RoomSnapshot

@@ -55,6 +55,18 @@ final class RedisStore: PresenceStore {
         store.write(write) { [self] in answered($0, reply) }
     }
 
+    func write(_ write: PersonWrite, reply: @escaping StoreReply<PersonWritten>) {
+        store.write(write) { [self] in answered($0, reply) }
+    }
+
+    func persons(of users: [UserID], reply: @escaping StoreReply<[Person?]>) {
+        store.persons(of: users) { [self] in answered($0, reply) }
+    }
+
+    func personRevisions(of users: [UserID], reply: @escaping StoreReply<[Int64]>) {
+        store.personRevisions(of: users) { [self] in answered($0, reply) }
+    }
+
     func announce(_ notice: WorkerNotice, to incarnation: Incarnation) {
         store.announce(notice, to: incarnation) { _ in }
     }

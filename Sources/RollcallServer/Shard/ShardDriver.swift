@@ -180,8 +180,6 @@ extension ShardDriver {
 
     /// Subscribes to messages to this worker, which are addressed to its incarnation.
     private func hear(_ incarnation: Incarnation) {
-        // On a cluster, there is nothing to compare, and one event loop is enough.
-        guard !commands.isSpread || onNotice != nil else { return }
         if let before = split?.incarnation { subscriber.unsubscribe(redis.store.names.channel(of: .worker(before))) }
         split = SplitCheck(of: incarnation)
         subscriber.subscribe(redis.store.names.channel(of: .worker(incarnation)), as: .worker(incarnation))

@@ -94,7 +94,7 @@ struct AdminRoutes: Sendable {
                 try await node.stopTyping($0.user(), in: $0.conversation())
                 return Response(status: .noContent)
             },
-        ] + memberRoutes + accessRoutes
+        ] + memberRoutes + accessRoutes + personRoutes
     }
 
     private var memberRoutes: [AdminRoute] {

@@ -111,6 +111,7 @@ extension WorkerConfiguration {
         .number("typing.names", \.typing.names, in: 0...100),
         .number("here.names", \.here.names, in: 1...500),
         .optionalChoice("conversations.default", \.conversations.default),
+        .choice("person.self", \.person.own),
         .optionalChoice("access.watch", \.access.watch),
         .number("access.shared_members", \.access.sharedMembers, in: 1...1000),
         .optional(

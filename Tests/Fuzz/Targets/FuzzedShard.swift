@@ -239,7 +239,7 @@ extension FuzzedShard {
     private func hear(_ published: Published) {
         switch published {
         case .notice: event(published.news)
-        case .typing, .presence, .members, .here:
+        case .typing, .presence, .person, .members, .here:
             if topics.contains(published.topic) { event(published.news) }
         }
     }

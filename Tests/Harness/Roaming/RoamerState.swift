@@ -110,7 +110,7 @@ final class RoamerState {
         case .leave(let conversation): joined.removeAll { $0.conversation == conversation }
         case .enter(let conversation, _) where !entered.contains(conversation): entered.append(conversation)
         case .goodbye: manner = .staysAway
-        case .hello, .token, .get, .enter, .exit, .typing, .ping: break
+        case .hello, .token, .get, .enter, .exit, .typing, .person, .ping: break
         }
         guard isWelcomed else {
             answer?.fail(Roamer.NoAnswer())
@@ -145,7 +145,7 @@ final class RoamerState {
         case .goodbye(let goodbye):
             diary.note(.goodbye(goodbye))
             farewell = goodbye
-        case .members, .pong: break
+        case .members, .person, .pong: break
         }
     }
 
@@ -228,7 +228,7 @@ extension Note.Event {
         case .join(let conversation, _, _): self = .joined(conversation, asked: .now)
         case .typing(let conversation, true, _): self = .signalled(conversation, asked: .now)
         case .token: self = .refreshed
-        case .hello, .state, .watch, .unwatch, .get, .leave, .enter, .exit, .typing, .ping, .goodbye:
+        case .hello, .state, .watch, .unwatch, .get, .leave, .enter, .exit, .typing, .person, .ping, .goodbye:
             return nil
         }
     }

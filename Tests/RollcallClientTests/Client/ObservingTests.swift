@@ -438,7 +438,7 @@ private struct LeftAtTheWorker {
             typing.remove(conversation)
         case .typing(let conversation, true, _): typing.insert(conversation)
         case .typing(let conversation, false, _): typing.remove(conversation)
-        case .hello, .token, .state, .get, .enter, .exit, .ping, .goodbye: break
+        case .hello, .token, .state, .get, .enter, .exit, .person, .ping, .goodbye: break
         }
     }
 }

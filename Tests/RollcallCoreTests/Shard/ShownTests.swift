@@ -12,11 +12,17 @@ import Testing
             // answer to a `get`. For a server or an operator: a read, and an explanation.
             (
                 #"\.shown\(in: "#,
-                ["Watch.shown", "Watches.sendChange", "Watches.got", "Shard.presences", "Shard.explanation"]
+                [
+                    "Watch.shown", "Watch.timelessNews", "Watches.sendChange", "Watches.got", "Shard.presences",
+                    "Shard.explanation",
+                ]
             ),
-            (#"\bView\(of: "#, ["Watch.view", "Watches.got", "Shard.presences", "Shard.explanation"]),
+            (#"\bView\((of: |$)"#, ["Persons.view"]),
             // `gotPresence` sends what `got` returns.
-            (#"\.shown\((\[|presences)"#, ["Outbound.send", "Watches.sendChange", "Watches.gotPresence"]),
+            (
+                #"\.shown\((\[|presences)"#,
+                ["Outbound.send", "Watches.sendChange", "Watches.sendTimelessChange", "Watches.gotPresence"]
+            ),
             (#"[( ]\.presence\((\[|presences)"#, ["Visibility.shown"]),
             // What a record says is for the first shown to nobody, and for the others not what a viewer sees: the stored state
             // of backends that take events, and whether to push.

@@ -290,7 +290,7 @@ final class Stage {
         switch heard {
         case .notice(_, let addressee):
             if addressee == incarnation { event(heard.news) }
-        case .typing, .presence, .members, .here:
+        case .typing, .presence, .person, .members, .here:
             if confirmed.contains(heard.topic) { event(heard.news) }
         }
     }
@@ -329,8 +329,9 @@ final class Stage {
             if read.mostMembers > 0 { redisCost.membersRead += 1 }
         case .write, .writeHere: redisCost.writes += 1
         case .signalTyping(let signal): signals.append(signal)
-        case .access: redisCost.writes += 1
-        case .list, .unlist, .listEntry, .announce, .isListed, .stopTyping, .audit, .lines: break
+        case .access, .person: redisCost.writes += 1
+        case .persons(let users): redisCost.lookups += users.count
+        case .list, .unlist, .listEntry, .announce, .isListed, .stopTyping, .audit, .lines, .personRevisions: break
         }
     }
 
@@ -507,7 +508,7 @@ extension [ServerMessage] {
             case .ack(let id): id
             case .error(let error): error.id
             case .presence(_, let id): id
-            case .welcome, .typing, .members, .here, .removed, .pong, .goodbye: nil
+            case .welcome, .typing, .members, .here, .removed, .person, .pong, .goodbye: nil
             }
         }
     }

@@ -197,7 +197,7 @@ final class Workers {
             switch published {
             case .notice(_, let addressee):
                 if worker.incarnation == addressee { worker.heard.append(published.news) }
-            case .presence:
+            case .presence, .person:
                 if worker.topics.contains(published.topic) { worker.heard.append(published.news) }
             case .typing, .members, .here:
                 break

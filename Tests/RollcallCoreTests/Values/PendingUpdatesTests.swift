@@ -9,7 +9,7 @@ import Testing
     private let online = Presence(user: "a", status: .online, lastSeen: nil, updatedAt: nil, version: 1).look
 
     init() {
-        users = (0..<20).map { .user(Watch(user: "a", number: $0)) }
+        users = (0..<20).map { .user(Watch(user: "a", number: $0, .none)) }
         room = .room(Room(conversation: "c", number: 0))
     }
 

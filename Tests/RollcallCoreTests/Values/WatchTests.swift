@@ -49,7 +49,7 @@ import Testing
 
     @Test("nothing is shown before the first snapshot, and changes received before it count")
     func beforeTheSnapshot() {
-        let watch = Watch(user: "alice", number: 0)
+        let watch = Watch(user: "alice", number: 0, .none)
         hear(.online, version: 10, by: watch)
         #expect(watch.news() == nil)
         watch.channelConfirmed()
@@ -96,7 +96,7 @@ import Testing
     }
 
     private func shown(_ status: PresenceStatus, version: Int64) -> Watch {
-        let watch = Watch(user: "alice", number: 0)
+        let watch = Watch(user: "alice", number: 0, .none)
         watch.channelConfirmed()
         _ = watch.readBegan()
         read(status, version: version, by: watch)

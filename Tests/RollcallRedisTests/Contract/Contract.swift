@@ -157,6 +157,22 @@ extension Contract {
         }
     }
 
+    func write(_ write: PersonWrite) async throws -> PersonWritten {
+        try await call("\(write)") {
+            $0.write(write, reply: $1)
+        } twin: {
+            $0.write(write)
+        }
+    }
+
+    func person(of user: UserID) async throws -> Person? {
+        try await call("person of \(user)") {
+            $0.person(of: user, reply: $1)
+        } twin: {
+            $0.person(of: user)
+        }
+    }
+
     func announce(_ notice: WorkerNotice, to incarnation: Incarnation) async throws {
         try await perform("announce \(notice)") { store, reply in
             store.announce(notice, to: incarnation) { reply($0.map { _ in }) }

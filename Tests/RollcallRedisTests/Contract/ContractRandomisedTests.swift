@@ -43,6 +43,8 @@ private struct RandomCalls {
     private var random: SeededGenerator
     private var attempts: [Attempt] = []
     private var signals: [TypingSignal] = []
+    /// As answers have shown them.
+    private var persons: [UserID: [Person]] = [:]
     private let workers = [w1, w2, w3]
     private let users = [alice, bob]
     private let conversations = [lounge, kitchen]
@@ -68,7 +70,8 @@ private struct RandomCalls {
         }
         let now = try await redis.time()
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<30: try await decide(at: now, redis)
+        case 0..<26: try await decide(at: now, redis)
+        case 26..<30: try await decideAbove(at: now, redis)
         case 30..<45: try await sweep(at: now, redis)
         case 45..<60: try await type(at: now, redis)
         case 60..<70: try await enter(at: now, redis)
@@ -109,6 +112,7 @@ private struct RandomCalls {
             until: now.advanced(by: .milliseconds(pick([50_000, 50_000, 50_000, 50_000, -1, 0, 1, 63_000]))))
         write.reset = Int64(pick([0, 0, 1, 2]))
         write.isAfterOutage = chance(10)
+        write.person = pick([0, 0, persons[attempt.name.user]?.randomElement(using: &random)?.revision ?? 0])
         write.issued = pick([nil, now, now.advanced(by: .seconds(-9)), now.advanced(by: .seconds(9))])
         if write.state == .active || write.state == .idle {
             write.profile = Profile(name: pick([nil, "Ada", "\"B\""]))
@@ -118,6 +122,30 @@ private struct RandomCalls {
         attempts[index].began = written.began
         attempts[index].sequence = write.sequence
         attempts[index].incarnation = write.incarnation
+    }
+
+    /// What a user decides that others see.
+    private mutating func decideAbove(at now: Timestamp, _ redis: some Contract) async throws {
+        let user = pick(users)
+        let values: [Person.Field: [ByteString?]] = [
+            .presence: ["shared", "nobody", nil], .lastSeen: ["shared", "nobody", nil],
+            .availability: ["busy", "dnd", "invisible", "invisible", nil], .text: ["Away \"now\"", nil],
+            .emoji: ["\u{1F334}", nil],
+            .until: [1, 40, 3_600_000].map { ByteString("\(now.milliseconds + Int64($0))") } + [nil],
+        ]
+        var settings: [Person.Field: ByteString?] = [:]
+        for field in Person.Field.settings where chance(40) {
+            settings.updateValue(pick(values[field]!), forKey: field)
+        }
+        var blocks: [UserID: Bool] = [:]
+        for other in [bob, alice] where chance(20) { blocks[other] = chance(70) }
+        let known = chance(40) ? persons[user]?.randomElement(using: &random) : nil
+        let kind: PersonWrite.Kind = pick([.patch, .patch, .settings, .all])
+        let write =
+            chance(15)
+            ? PersonWrite(of: user, known: known)
+            : PersonWrite(of: user, kind, settings: settings, blocks: blocks, known: known)
+        if let person = try await redis.write(write).person { persons[user, default: []].append(person) }
     }
 
     private mutating func sweep(at now: Timestamp, _ redis: some Contract) async throws {
@@ -141,7 +169,8 @@ private struct RandomCalls {
 
     private mutating func read(_ redis: some Contract) async throws {
         let attempt = pick(attempts)
-        switch Int.random(in: 0..<4, using: &random) {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 4: _ = try await redis.person(of: pick(users))
         case 0:
             let known = KnownWorkers(own: pick(workers + [nil]), living: Set([pick(workers), pick(workers)]))
             _ = try await redis.presence(of: [alice, bob, user("carol")], known: known)

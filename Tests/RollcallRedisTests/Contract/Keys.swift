@@ -73,6 +73,9 @@ extension TwinRedis {
             let reset = knownReset[user].map { ["reset=\($0)"] } ?? []
             keys[names.presence(user)] = stored(.hash, record) { $0.fields + reset + says }
         }
+        for (user, person) in persons {
+            keys[names.person(user)] = stored(.hash, person.stored.map { "\($0.field)=\($0.value)" })
+        }
         for (user, revoked) in revocations {
             keys[names.revoked(user)] = stored(.string, revoked) { ["\($0.milliseconds)"] }
         }
@@ -145,6 +148,7 @@ extension PresenceRecord {
         fields += devices.map { "device:\($0)=\($1)" }
         if let lastSeen { fields.append("last_seen=\(lastSeen.milliseconds)") }
         if let updatedAt { fields.append("updated_at=\(updatedAt.milliseconds)") }
+        if person > 0 { fields.append("person=\(person)") }
         for field in Profile.fields {
             if let text = profile[keyPath: field.text] { fields.append("\(field.name)=\(text)") }
         }
@@ -162,6 +166,9 @@ extension Event {
     fileprivate var text: String {
         switch content {
         case .reset: "type reset at \(at.milliseconds)"
+        case .person(let user, let person):
+            "type person user \(user) revision \(person.revision) settings "
+                + String(decoding: person.settings.jsonText, as: UTF8.self) + " at \(at.milliseconds)"
         case .status(let presence):
             "user \(presence.user) status \(presence.status.rawValue) version \(presence.version) at \(at.milliseconds)"
                 + (presence.lastSeen.map { " last_seen \($0.milliseconds)" } ?? "")

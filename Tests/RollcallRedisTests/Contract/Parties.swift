@@ -166,6 +166,11 @@ extension Published {
         case .members(let conversation): self = .members(try decoded(payload), of: conversation)
         case .here(let conversation): self = .here(try decoded(payload), in: conversation)
         case .presence(let user):
+            if let change: PersonChange = try? decoded(payload) {
+                guard change.user == user else { throw Unreadable(topic: topic, payload: payload) }
+                self = .person(change)
+                return
+            }
             let (change, around) = (try decoded(payload) as PresenceChange, try decoded(payload) as Surroundings)
             guard change.presence.user == user, around.at == change.presence.updatedAt else {
                 throw Unreadable(topic: topic, payload: payload)

@@ -168,6 +168,7 @@ extension DeviceWritten: Timed {}
 extension RoomSnapshot: Timed {}
 extension HereWritten: Timed {}
 extension AccessWritten: Timed {}
+extension PersonWritten: Timed {}
 
 extension Published {
     /// The script's `TIME`, if the message contains it.
@@ -176,6 +177,7 @@ extension Published {
         case .typing(let change, _): change.at
         case .presence(let change, _): change.presence.updatedAt
         case .here(let change, _): change.at
+        case .person(let change): change.at
         case .members, .notice: nil
         }
     }

@@ -13,6 +13,7 @@ final class DictionaryNode: OperatorAccess {
         var here: [ConversationID: ServerMessage.Here] = [:]
         var members: [ConversationID: [UserID: String]] = [:]
         var dropped: [String] = []
+        var persons: [UserID: Person] = [:]
         /// The stream of events; `nil` if they are off.
         var events: [Event]?
         var records: [UserID: PresenceRecord] = [:]
@@ -42,6 +43,23 @@ final class DictionaryNode: OperatorAccess {
     /// The members of all conversations.
     var members: [ConversationID: [UserID: String]] { state.withLockedValue { $0.members } }
     var dropped: [String] { state.withLockedValue { $0.dropped } }
+
+    func person(of user: UserID) async throws -> Person? { try with { $0.persons[user] } }
+
+    func change(
+        _ user: UserID, _ kind: PersonWrite.Kind, _ patch: PersonPatch, blocks: [UserID: Bool]
+    ) async throws -> Person {
+        let settings = try patch.settings(at: Timestamp(milliseconds: 1_000_000))
+        var redis = TwinRedis(time: Timestamp(milliseconds: 1_000_000))
+        let known = try with { $0.persons[user] }
+        let written = redis.write(PersonWrite(of: user, kind, settings: settings, blocks: blocks, known: known))
+        guard !written.isTooMuch else { throw TooManyBlocked() }
+        let person = written.person ?? Person()
+        return try with {
+            $0.persons[user] = person
+            return person
+        }
+    }
 
     /// Accesses the state, unless calls are to fail.
     private func with<Result>(_ body: (inout State) -> Result) throws -> Result {

@@ -110,12 +110,12 @@ struct WorkerRightsTests {
     func prefix(prefix: String) async throws {
         let redis = try await RedisServer()
         let rights = WorkerRights(names: KeyNames(prefix: prefix))
-        #expect(try await missing(redis.url, prefix: prefix).count == 21)
+        #expect(try await missing(redis.url, prefix: prefix).count == 22)
         try await redis.cli(
             ["ACL", "SETUSER", "prefixed", "on", ">pw", "resetchannels"] + rights.all.map(\.description))
         let url = "redis://prefixed:pw@127.0.0.1:\(redis.port)"
         #expect(try await missing(url, prefix: prefix) == [])
-        #expect(try await missing(url).count == 21)
+        #expect(try await missing(url).count == 22)
         #expect(
             try await missing(url, prefix: prefix.replacing("*", with: "xx")).isEmpty == !prefix.contains("*"))
     }

@@ -89,7 +89,7 @@ final class Checks {
             checkMembership(typing, edge)
             checkTyping(in: typing.conversation, for: edge)
         case .removed(let conversation): checkStays(in: conversation, edge)
-        case .welcome, .members, .here, .pong, .ack, .error, .goodbye: break
+        case .welcome, .members, .here, .person, .pong, .ack, .error, .goodbye: break
         }
     }
 
@@ -221,7 +221,7 @@ extension ClientMessage {
     fileprivate var isDecision: Bool {
         switch self {
         case .hello, .state, .enter, .exit: true
-        case .token, .watch, .unwatch, .get, .join, .leave, .typing, .ping, .goodbye: false
+        case .token, .watch, .unwatch, .get, .join, .leave, .typing, .person, .ping, .goodbye: false
         }
     }
 }

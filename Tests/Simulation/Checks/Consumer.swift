@@ -48,6 +48,7 @@ final class Consumer {
                 unclear = Set(shown.filter { $0.value.status != .offline }.keys)
                 for user in shown.keys { shown[user]?.version = -1 }
             case .status(let presence): take(presence)
+            case .person: break
             }
         }
         cursor = page.next
@@ -83,6 +84,7 @@ extension Event {
     fileprivate var text: String {
         switch content {
         case .status(let presence): "that \(presence.user) is \(presence.status) at \(presence.version)"
+        case .person(let user, let person): "that \(user) decides \(person)"
         case .reset: "a reset"
         }
     }

@@ -51,6 +51,8 @@ extension Work {
         case .leave: Work(commands: 2 + 2 * users, channels: 3 + users, frames: 3)
         case .enter, .exit: Work(commands: 1, frames: 1)
         case .typing: Work(commands: 1, frames: 2)
+        // Each worker that has devices of the user is told.
+        case .person: Work(commands: 8, frames: 2)
         case .ping: Work(frames: 1)
         case .goodbye: Work(commands: 1 + 2 * rooms, channels: leavingAll, frames: 1)
         }

@@ -4,7 +4,7 @@ internal import RollcallCore
 internal import RollcallProtocol
 
 /// The user of a device.
-final class Person {
+final class DeviceUser {
     private let device: any Device
     private unowned let world: World
     private let chance: Chance

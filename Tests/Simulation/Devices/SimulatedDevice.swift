@@ -160,7 +160,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
         case .presence(_, let id?): _ = take(id)
         case .error(let error):
             if let message = error.id.flatMap(take) { refused(message, error) }
-        case .presence(_, nil), .typing, .members, .here, .pong: break
+        case .presence(_, nil), .typing, .members, .here, .person, .pong: break
         }
     }
 
@@ -205,7 +205,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
             case .enter(let conversation, let data): entered[conversation] == .some(data)
             case .get: !world.isStill
             case .token(let token): token.string == self.token
-            case .typing, .hello, .unwatch, .leave, .exit, .ping, .goodbye: false
+            case .typing, .hello, .unwatch, .leave, .exit, .person, .ping, .goodbye: false
             }
         if case .watch(let users) = message, isWanted { return .watch(users.filter(watched.contains)) }
         return isWanted ? message : nil

@@ -73,7 +73,7 @@ struct View {
             joined[conversation]?.withPresence = presence
         case .leave(let conversation):
             joined[conversation] = nil
-        case .hello, .token, .state, .get, .enter, .exit, .typing, .ping, .goodbye: break
+        case .hello, .token, .state, .get, .enter, .exit, .typing, .person, .ping, .goodbye: break
         }
         if let id = request.id, self.asked[id] != nil { self.asked[id] = asked }
     }
@@ -95,7 +95,7 @@ struct View {
         case .here(let here): joined[here.conversation]?.here = here
         case .members(let members):
             joined[members.conversation]?.shared = members.count <= most ? Set(members.users.map(\.user)) : []
-        case .welcome, .pong, .goodbye: break
+        case .welcome, .person, .pong, .goodbye: break
         }
     }
 

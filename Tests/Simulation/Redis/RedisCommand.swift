@@ -6,7 +6,7 @@ internal import RedisTwin
 struct RedisCommand {
     enum Kind: String, CaseIterable {
         case ping, heartbeat, standing, forget, list, unlist, write, readPresence, audit, claimSweep, sweep
-        case signalTyping, stopTyping, writeHere, writeAccess, readRoom, announce
+        case signalTyping, stopTyping, writeHere, writeAccess, readRoom, announce, writePerson, readPerson
     }
 
     /// Why Redis refuses a command.
@@ -42,9 +42,9 @@ extension RedisCommand.Kind {
     /// Whether a replica would execute it. Replicas publish as well.
     private var isReadOnly: Bool {
         switch self {
-        case .ping, .standing, .readPresence, .audit, .readRoom, .announce: true
+        case .ping, .standing, .readPresence, .readPerson, .audit, .readRoom, .announce: true
         case .heartbeat, .forget, .list, .unlist, .write, .claimSweep, .sweep, .signalTyping, .stopTyping, .writeHere,
-            .writeAccess:
+            .writeAccess, .writePerson:
             false
         }
     }
@@ -54,7 +54,7 @@ extension RedisCommand.Kind {
         switch self {
         case .ping, .heartbeat, .audit: true
         case .standing, .forget, .list, .unlist, .write, .readPresence, .claimSweep, .sweep, .signalTyping,
-            .stopTyping, .writeHere, .writeAccess, .readRoom, .announce:
+            .stopTyping, .writeHere, .writeAccess, .writePerson, .readRoom, .readPerson, .announce:
             false
         }
     }

@@ -9,6 +9,7 @@ extension Published {
         switch self {
         case .typing(let change, _): Array(text(of: change).utf8)
         case .presence(let change, let devices): Array(text(of: change, devices).utf8)
+        case .person(let change): Array(text(of: change).utf8)
         case .members(let change, _): Array(text(of: change).utf8)
         case .here(let change, _): Array(text(of: change).utf8)
         case .notice(let notice, _): Array(notice.payload.utf8)
@@ -35,7 +36,25 @@ extension Published {
         }.joined()
         return "{\"user\":\(Self.quoted(presence.user.text)),\"status\":\"\(presence.status.rawValue)\",\"last_seen\":"
             + "\(lastSeen),\"updated_at\":\(at),\"version\":\(presence.version),\"devices\":\(devices),"
-            + "\"at\":\(at)\(says)}"
+            + "\"at\":\(at)\(says)\(Self.text(ofRevision: change.person))}"
+    }
+
+    private static func text(ofRevision person: Int64?) -> String {
+        person.map { ",\"person\":" + ($0 == 0 ? "null" : "\($0)") } ?? ""
+    }
+
+    private func text(of change: PersonChange) -> String {
+        var person = Person.Field.allCases.compactMap { field -> String? in
+            guard let value = change.person[field]?.string else { return nil }
+            let isTime = field == .until || field == .unseen
+            return "\"\(field.rawValue)\":" + (isTime ? value : Self.quoted(value))
+        }
+        person += ["\"blocks\":\(change.person.blocksRevision)", "\"revision\":\(change.person.revision)"]
+        let block = change.block.map {
+            ",\"\($0.isBlocked ? "block" : "unblock")\":\(Self.quoted($0.user.text)),\"was\":\($0.was)"
+        }
+        return "{\"user\":\(Self.quoted(change.user.text)),\"person\":{\(person.joined(separator: ","))}\(block ?? ""),"
+            + "\"at\":\(change.at.milliseconds)}"
     }
 
     private func text(of change: MemberChange) -> String {

@@ -22,6 +22,7 @@ struct HashText {
         var fields = [
             (name: "version", value: "\(record.version)"), (name: "updated_at", value: "\(updatedAt.milliseconds)"),
         ]
+        if record.person > 0 { fields.append(("person", "\(record.person)")) }
         if let lastSeen = record.lastSeen { fields.append(("last_seen", "\(lastSeen.milliseconds)")) }
         for field in Profile.fields {
             if let text = record.profile[keyPath: field.text] { fields.append(("\(field.name)", text.string)) }

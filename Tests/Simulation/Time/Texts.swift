@@ -12,6 +12,7 @@ extension Published {
                 ? "\(change.user) \(change.kind.verb) in \(conversation) for \(change.expiresIn ?? 0)"
                 : "\(change.user) has stopped in \(conversation)"
         case .presence(let change, let devices): "\(change.presence.text), on \(devices)"
+        case .person(let change): "\(change.user) decides \(change.person)"
         case .members(let change, let conversation): "\(change) of \(conversation)"
         case .here(let change, let conversation):
             "\(change.user) is \(change.here?.text ?? "gone") in \(conversation), of \(change.count)"
@@ -73,6 +74,7 @@ extension ClientMessage {
         case .exit(let conversation): "exit \(conversation)"
         case .leave(let conversation): "leave \(conversation)"
         case .typing(let conversation, let isTyping, let kind): "\(isTyping ? kind.verb : "stops") in \(conversation)"
+        case .person(let patch): "person \(patch)"
         case .ping: "ping"
         case .goodbye: "goodbye"
         }
@@ -90,6 +92,7 @@ extension ServerMessage {
         case .here(let here):
             "in \(here.conversation) are \(here.count): \(here.users.map(\.user.text).joined(separator: " "))"
         case .removed(let conversation): "removed from \(conversation)"
+        case .person(let person): "its settings \(person.revision)"
         case .pong: "pong"
         case .ack(let id): "ack \(id)"
         case .error(let error): "error \(error.code)"

@@ -88,7 +88,7 @@ final class Truth {
             device.saidGoodbye(edge, at: now)
             stopsTyping(edge)
         case .token: device.showedToken = now
-        case .watch, .unwatch, .get, .join, .enter, .exit, .ping: break
+        case .watch, .unwatch, .get, .join, .enter, .exit, .person, .ping: break
         }
     }
 

@@ -83,6 +83,18 @@ final class SimulatedShardStore: PresenceStore {
         ask(commands: 1, reply) { store.write(write, reply: $0) }
     }
 
+    func write(_ write: PersonWrite, reply: @escaping StoreReply<PersonWritten>) {
+        ask(commands: 1, reply) { store.write(write, reply: $0) }
+    }
+
+    func persons(of users: [UserID], reply: @escaping StoreReply<[Person?]>) {
+        ask(commands: users.count, reply) { store.persons(of: users, reply: $0) }
+    }
+
+    func personRevisions(of users: [UserID], reply: @escaping StoreReply<[Int64]>) {
+        ask(commands: users.count, reply) { store.personRevisions(of: users, reply: $0) }
+    }
+
     func announce(_ notice: WorkerNotice, to incarnation: Incarnation) {
         shard?.works(Work(commands: 1))
         store.announce(notice, to: incarnation)

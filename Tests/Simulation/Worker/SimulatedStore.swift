@@ -116,11 +116,39 @@ struct SimulatedStore {
             let living = Set(known.living.map { BytesKey($0.name.string) })
             let records = hashes.map { text.record($0, counting: living) }
             let strangers = known.strangers(in: records)
-            guard !strangers.isEmpty else { return reply(.success(PresenceSnapshot(records: records))) }
+            let asked = records.filter { $0.person > 0 || $0.presence(past: [:]).isNeverSeen }.map(\.user)
+            func answer(_ standings: [Incarnation: WorkerStanding]) {
+                let snapshot = PresenceSnapshot(records: records, standings: known.judged(standings))
+                guard !asked.isEmpty else { return reply(.success(snapshot)) }
+                persons(of: asked) { result in
+                    reply(
+                        result.map { found in
+                            var snapshot = snapshot
+                            snapshot.persons = Dictionary(zip(asked, found)) { first, _ in first }
+                            return snapshot
+                        })
+                }
+            }
+            guard !strangers.isEmpty else { return answer([:]) }
             lookUp(strangers) { result in
-                reply(result.map { PresenceSnapshot(records: records, standings: known.judged($0)) })
+                switch result {
+                case .success(let standings): answer(standings)
+                case .failure(let failure): reply(.failure(failure))
+                }
             }
         }
+    }
+
+    func write(_ write: PersonWrite, reply: @escaping Reply<PersonWritten>) {
+        commands.send(.writePerson, { $0.write(write) }, reply: reply)
+    }
+
+    func persons(of users: [UserID], reply: @escaping Reply<[Person?]>) {
+        commands.send(.readPerson, { twin in users.map { twin.person(of: $0) } }, reply: reply)
+    }
+
+    func personRevisions(of users: [UserID], reply: @escaping Reply<[Int64]>) {
+        commands.send(.readPerson, { twin in users.map { twin.personRevisions(of: $0).named } }, reply: reply)
     }
 
     func standing(of incarnation: Incarnation, reply: @escaping Reply<WorkerStanding>) {

@@ -22,6 +22,7 @@ import RollcallNode
         for try await event in rollcall.events(after: EventID(people.place) ?? .start) {
             switch event.content {
             case .status(let presence): people.take(presence)
+            case .person: break
             case .reset:
                 // While Redis is away, again.
                 while (try? await people.readAgain(from: rollcall)) == nil { try await Task.sleep(for: .seconds(1)) }
