@@ -40,7 +40,7 @@ for (;;) {
   try {
     const page = await ask("GET", `/v1/events?after=${after}&wait=30s`);
     for (const { user, status, version } of page.events) {
-      if (!user || user === bot || status === "offline" || greeted.get(user) >= version) continue;
+      if (!status || user === bot || status === "offline" || greeted.get(user) >= version) continue;
       greeted.set(user, version);
       await greet(user);
     }

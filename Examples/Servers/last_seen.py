@@ -51,7 +51,10 @@ while True:
         page = ask(f"/v1/events?after={place}&wait=30s")
         with db:  # one transaction: all of a page and its place, or nothing
             for event in page["events"]:
-                read_again() if event.get("type") == "reset" else take(event)
+                if event.get("type") == "reset":
+                    read_again()
+                elif "status" in event:  # and not of another type
+                    take(event)
             db.execute("DELETE FROM place")
             db.execute("INSERT INTO place VALUES (?)", [page["next"]])
     except OSError as error:

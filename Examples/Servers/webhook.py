@@ -45,6 +45,8 @@ def take(event):
         db.execute("UPDATE people SET version = -1")
         print("reset: read again whom you keep", flush=True)
         return
+    if "status" not in event:  # of another type
+        return
     known = db.execute("SELECT status FROM people WHERE user = :user", event).fetchone()
     stored = db.execute(  # a delivery may come twice
         """INSERT INTO people VALUES (:user, :status, :version) ON CONFLICT (user) DO UPDATE

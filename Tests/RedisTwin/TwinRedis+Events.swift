@@ -48,11 +48,12 @@ extension TwinRedis {
         return eventsState?.reset ?? 0
     }
 
-    /// Removes a user's entries but the newest.
+    /// Removes a user's entries but the newest of status.
     mutating func eraseEvents(of user: UserID) {
         let all = events.indices.filter {
             if case .status(let presence) = events[$0].content { presence.user == user } else { false }
         }
         for index in all.dropLast().reversed() { events.remove(at: index) }
+        events.removeAll { if case .person(user, _) = $0.content { true } else { false } }
     }
 }

@@ -13,6 +13,9 @@ public final class RedisControl: Sendable {
     private let folder: URL
     private let clock: SettableClock?
 
+    /// Whether the data is spread over several primaries, each of which may lose its own.
+    var isCluster: Bool { whole.kind == .cluster }
+
     init(_ kind: TestRedis.Kind, setsClock: Bool = false) async throws {
         let clock = setsClock ? try SettableClock() : nil
         self.clock = clock

@@ -174,8 +174,10 @@ import Testing
                 session.began = session.began ?? written.time
             }
         }
+        _ = try await store.call { $0.write(PersonWrite(of: alice, settings: [.text: "secret"]), reply: $1) }
         let report = try await store.call { $0.report(on: alice, own: nil, reply: $1) }
         #expect(try await store.call { $0.erase(report, reply: $1) })
+        #expect(try await store.dump().filter { "\($0)".contains("secret") }.isEmpty)
         let left = try await store.keys()["events"]?.content ?? []
         #expect(left.filter { $0.contains("user alice") }.map { $0.contains("offline") } == [true])
         #expect(left.count { $0.contains("user bob") } == 1100)
