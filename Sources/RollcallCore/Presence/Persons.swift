@@ -24,6 +24,8 @@ final class Persons {
     private var waiting: Set<UserID> = []
     /// When users may change their settings.
     private var paces: [UserID: ChangePace] = [:]
+    /// The number of paces above which those that hold nobody back are dropped.
+    private var crowded = 64
     /// Who follows changes: the way up.
     weak var fate: (any SessionFate)?
     /// Whether a user is watched here. The owner of the watches sets it.
@@ -198,7 +200,10 @@ final class Persons {
             return outbound.answer(session, .badRequest, id: id, error.description)
         }
         let every = ShardSettings.personPace
-        paces = paces.filter { !$0.value.isRested(at: now) || $0.key == user }
+        if paces.count > crowded {
+            paces = paces.filter { !$0.value.isRested(at: now) }
+            crowded = max(64, paces.count * 2)
+        }
         guard loop.redis.takesWrites, now >= paces[user, default: ChangePace()].next(every: every) else {
             return outbound.answerUnavailable(session, id: id)
         }

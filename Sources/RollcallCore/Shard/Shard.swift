@@ -464,6 +464,8 @@ extension Shard {
     }
     /// Conversations that sessions here have joined, or are joining.
     public var roomCount: Int { conversations.count }
+    /// Users who are hidden because Redis does not have what their records name.
+    public var missingPersonCount: Int { persons.missingCount }
     /// Users that sessions here watch.
     public var watchCount: Int { watches.count }
     /// The number of typists last sent to sessions here, summed over all conversations.

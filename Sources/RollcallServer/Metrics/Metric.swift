@@ -33,6 +33,7 @@ package enum Metric: String, CaseIterable, Sendable {
     case entries = "rollcall_entries"
     case typists = "rollcall_typists"
     case changesUntold = "rollcall_changes_untold"
+    case personsMissing = "rollcall_persons_missing"
 
     case typingSignals = "rollcall_typing_signals_total"
     case typingThrottled = "rollcall_typing_throttled_total"

@@ -6,7 +6,7 @@ internal import RollcallProtocol
 
 struct ShardTapes {
     private var connections, sessions, lingering, behind, unwritten: GaugeTape
-    private var rooms, entries, watches, typists, untold: GaugeTape
+    private var rooms, entries, watches, typists, untold, missing: GaugeTape
     private var signals, throttled, published, conflated, dropped: CounterTape
     private var read, mended, rounds, lingeringDropped: CounterTape
     private var sent: CounterTapes<MessageKind>
@@ -24,6 +24,7 @@ struct ShardTapes {
         watches = GaugeTape(.watchedUsers, in: factory)
         typists = GaugeTape(.typists, in: factory)
         untold = GaugeTape(.changesUntold, in: factory)
+        missing = GaugeTape(.personsMissing, in: factory)
         signals = CounterTape(.typingSignals, in: factory)
         throttled = CounterTape(.typingThrottled, in: factory)
         published = CounterTape(.typingPublished, in: factory)
@@ -63,6 +64,7 @@ struct ShardTapes {
         watches.stand(at: 0)
         typists.stand(at: 0)
         untold.stand(at: 0)
+        missing.stand(at: 0)
     }
 
     private mutating func gauge(_ shard: borrowing Shard) {
@@ -76,6 +78,7 @@ struct ShardTapes {
         watches.stand(at: shard.watchCount)
         typists.stand(at: shard.typistCount)
         untold.stand(at: shard.untoldCount)
+        missing.stand(at: shard.missingPersonCount)
     }
 
     private mutating func count(_ shard: borrowing Shard) {

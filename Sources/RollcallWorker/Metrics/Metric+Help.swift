@@ -30,6 +30,8 @@ extension Metric {
         case .entries: "Conversations that sessions have open, and those that they exited within the last lease."
         case .typists: "Users who type in joined conversations, as last sent to sessions."
         case .changesUntold: "Users and conversations with a change that no session has been sent yet."
+        case .personsMissing:
+            "Users who are hidden because Redis lacks what they decided that others see. Set it again over HTTP."
         case .typingSignals: "Typing signals from clients, including stops."
         case .typingThrottled: "Typing signals that arrived within the throttle and were deferred."
         case .typingPublished: "Typing signals and stops that Redis accepted and published."

@@ -103,6 +103,8 @@ final class Checks {
     }
 
     func closed(_ edge: EdgeSession, _ code: CloseCode) {
+        // Its device comes back with a fresh token.
+        if code == .tokenExpired { lastHello = world.agenda.now }
         switch code {
         case .normal, .draining: break
         case .replaced:
