@@ -215,7 +215,9 @@ public final class PeopleModel {
 
     /// A user's presence, which is watched from now on. Until ``appeared(_:)``, it counts as one that has left the screen.
     ///
-    /// - Parameter conversation: one of both users, as for ``PresenceModel``: that of the first call counts.
+    /// - Parameters:
+    ///   - user: whose.
+    ///   - conversation: one of both users, as for ``PresenceModel``: that of the first call counts.
     public subscript(_ user: UserID, in conversation: ConversationID? = nil) -> PresenceModel {
         if let known = rows[user] { return known }
         let new = PresenceModel(of: user, in: conversation, from: client, text: words)

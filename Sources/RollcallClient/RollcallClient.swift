@@ -209,16 +209,20 @@ extension RollcallClient {
     /// A user's presence: the current state, then every change. Emits nothing while the presence is unknown. While the
     /// client is disconnected, the last known presence stays; see ``isStale``.
     ///
-    /// - Parameter conversation: One of both users. Where sessions see only those with whom they share a conversation
-    ///   (`access.watch: shared`), it is joined with presence while the stream is iterated, and the user looks as if never seen
-    ///   without one. It filters nothing.
+    /// - Parameters:
+    ///   - user: Whose presence.
+    ///   - conversation: One of both users. Where sessions see only those with whom they share a conversation
+    ///     (`access.watch: shared`), it is joined with presence while the stream is iterated, and the user looks as if never
+    ///     seen without one. It filters nothing.
     public func presence(of user: UserID, in conversation: ConversationID? = nil) -> Updates<Presence> {
         Updates(client: self) { $0.observePresence(of: user, in: conversation, $1) }
     }
 
     /// The presence of several users as one value. Users whose presence is not known are absent from it; see ``isStale``.
     ///
-    /// - Parameter conversation: One of all of them, as for one user.
+    /// - Parameters:
+    ///   - users: Whose presence.
+    ///   - conversation: One of all of them, as for one user.
     public func presence(
         of users: some Sequence<UserID>, in conversation: ConversationID? = nil
     ) -> Updates<[UserID: Presence]> {
@@ -273,7 +277,10 @@ extension RollcallClient {
     /// Returns a user's current presence; `nil` if there was no answer within `limit`, for example because the client
     /// is disconnected. Returns early if the task is cancelled or the client is closed.
     ///
-    /// - Parameter conversation: One of both users, as for a stream. It stays joined until the answer.
+    /// - Parameters:
+    ///   - user: Whose presence.
+    ///   - conversation: One of both users, as for a stream. It stays joined until the answer.
+    ///   - limit: How long to wait.
     public nonisolated(nonsending) func currentPresence(
         of user: UserID, in conversation: ConversationID? = nil, within limit: Duration = .seconds(5)
     ) async -> Presence? {
@@ -283,7 +290,10 @@ extension RollcallClient {
     /// Returns the current presence of several users. Users without an answer within `limit` are absent.
     /// Returns what is known so far if the task is cancelled or the client is closed.
     ///
-    /// - Parameter conversation: One of all of them, as for one user.
+    /// - Parameters:
+    ///   - users: Whose presence.
+    ///   - conversation: One of all of them, as for one user.
+    ///   - limit: How long to wait.
     public nonisolated(nonsending) func currentPresence(
         of users: some Sequence<UserID>, in conversation: ConversationID? = nil, within limit: Duration = .seconds(5)
     ) async -> [UserID: Presence] {

@@ -26,7 +26,7 @@ extension TwinRedis {
                 time: time, person: stored, isTooMuch: true, incarnations: incarnations(of: write.user))
         }
         let differs = person != before
-        if differs { person.revision = max(person.revision + 1, time.milliseconds) }
+        if differs { person.revision = max(person.revision + 1, self.stored(write.user).person + 1, time.milliseconds) }
         if !changed.isEmpty { person.blocksRevision = person.revision }
         if differs || isRestored {
             persons[write.user] = person

@@ -35,9 +35,7 @@ final class Persons {
         (self.loop, self.outbound, self.table) = (loop, outbound, table)
     }
 
-    /// The number of users of whom something is known or missed.
-    var count: Int { entries.count }
-    /// The number of those whose person Redis does not have.
+    /// The number of users whose person Redis does not have.
     var missingCount: Int { entries.isEmpty ? 0 : entries.values.count { $0.isMissing && !$0.isKnown } }
 
     // MARK: Questions
@@ -118,7 +116,7 @@ final class Persons {
     /// Handles that a record names a revision: in what was published, in a notice, or in the reply to a write.
     func named(_ revision: Int64, of user: UserID, at now: Instant) {
         guard revision > 0, revision > entries[user]?.needed ?? 0, keeps(user) else { return }
-        change(user, at: now) { $0.needed = revision }
+        change(user, at: now) { ($0.needed, $0.isMissing) = (revision, false) }
         readIfUnknown(user)
     }
 
@@ -143,7 +141,7 @@ final class Persons {
     func published(_ change: PersonChange, at now: Instant) {
         guard keeps(change.user), change.person.revision > entries[change.user]?.person.revision ?? 0 else { return }
         self.change(change.user, at: now) { entry in
-            entry.needed = max(entry.needed, change.person.revision)
+            (entry.needed, entry.isMissing) = (max(entry.needed, change.person.revision), false)
             var person = change.person
             person.blocked = entry.person.blocked
             if let block = change.block, block.was == entry.person.blocksRevision {

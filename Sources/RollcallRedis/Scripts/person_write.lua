@@ -111,7 +111,8 @@ end
 
 if differs or is_restored then
   local blocks = number(person.blocks)
-  if differs then person.revision = whole(math.max(number(person.revision) + 1, now)) end
+  -- Greater than any that was known, also where the hash was lost and the clock set back.
+  if differs then person.revision = whole(math.max(number(person.revision) + 1, record.person + 1, now)) end
   if changed_blocks > 0 then person.blocks = person.revision end
   redis.call('DEL', KEYS[2])
   for field, value in pairs(person) do redis.call('HSET', KEYS[2], field, value) end

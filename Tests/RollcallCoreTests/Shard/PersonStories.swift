@@ -179,6 +179,11 @@ import Testing
         stage.say(.state(.active), on: alice)
         stage.settle()
         #expect(stage.heard(by: bob).statuses == ["alice offline"])
+        #expect(stage.shard.missingPersonCount == 1)
+        // Whoever sets it again, ends that.
+        decide("alice", [.lastSeen: "nobody"], on: stage)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice online"] && stage.shard.missingPersonCount == 0)
     }
 
     @Test("who has missed a change in turn of a block reads it, and the worker's own users follow a lost notice")
