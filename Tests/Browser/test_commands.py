@@ -47,6 +47,7 @@ NOT_RUN = {
     "RollcallWorker ───": "a drawing",
     "loop = Loop(": "a drawing, which scripts/check-docs compares with the code",
     "$ cat fullchain.pem": "needs a Docker engine and a real certificate",
+    '{"questions": [{"user"': "what workers send, and are answered; Examples/Servers/try.sh runs both sides",
     "connected to w2.28a2222a6c16 as bob": "what the commands print, which the tests below expect",
 }
 CHECKED = ("swift", "js", "jsx", "json", "yaml")  # by check-snippets, test_docs.py and scripts/make-docs
@@ -290,6 +291,9 @@ def test_servers(sandbox):
     assert "\nrollcall_ready " in sandbox.run(commands(block("metrics.md", "$ curl")))
     admin = commands(block("admin.md", "$ curl -s -X PUT")).replace("curl -s", 'curl -s -H "Authorization: Bearer $(cat secrets/admin_token)"')
     assert sandbox.run(admin) == '{"members":{"alice":"Alice","bob":"Bob"}}'
+    person = commands(block("privacy.md", "/blocked/mallory")).replace("curl -s", 'curl -s -H "Authorization: Bearer $(cat secrets/app_token)"')
+    decided = json.loads("{" + sandbox.run(person).rsplit('{"blocked"', 1)[1].join(('"blocked"', "")))
+    assert list(decided["blocked"]) == ["mallory"] and decided["availability"] == "dnd"
 
 
 def test_operators(sandbox):

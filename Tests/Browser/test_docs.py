@@ -13,6 +13,7 @@ from test_react import text
 NOT_RUN = {
     'import { AppState } from "react-native";': "React Native is in no registry that tests may use; doubles are in rest.js",
     'import { onDocumentWritten } from "firebase-functions/v2/firestore";': "Cloud Functions run at Firebase",
+    'import { onRequest } from "firebase-functions/v2/https";': "the same",
     'import { act, render, screen } from "@testing-library/react";': "Debian has no Testing Library; test_react.py does the same by hand",
 }
 
