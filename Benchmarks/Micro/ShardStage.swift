@@ -167,6 +167,7 @@ private final class StageStore: PresenceStore {
     }
     func write(_ write: HereWrite, reply: @escaping StoreReply<HereWritten>) { twin.write(write, reply: reply) }
     func write(_ write: DeviceWrite, reply: @escaping StoreReply<DeviceWritten>) { twin.write(write, reply: reply) }
+    func write(_ write: AccessWrite, reply: @escaping StoreReply<AccessWritten>) { twin.write(write, reply: reply) }
     func write(_ write: PersonWrite, reply: @escaping StoreReply<PersonWritten>) { twin.write(write, reply: reply) }
     func persons(of users: [UserID], reply: @escaping StoreReply<[Person?]>) { twin.persons(of: users, reply: reply) }
     func personRevisions(of users: [UserID], reply: @escaping StoreReply<[Int64]>) {
