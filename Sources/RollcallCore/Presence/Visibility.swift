@@ -93,10 +93,14 @@ extension Presence {
         case .whole: ShownPresence(self)
         case .timeless where isNeverSeen, .hidden:
             ShownPresence(Presence(user: user, status: .offline, lastSeen: nil, updatedAt: nil, version: 0))
-        case .timeless:
-            ShownPresence(
-                Presence(user: user, status: status, lastSeen: nil, updatedAt: nil, version: 1, profile: profile))
+        case .timeless: ShownPresence(withoutTimes)
         }
+    }
+
+    private var withoutTimes: Presence {
+        var presence = self
+        (presence.lastSeen, presence.updatedAt, presence.version) = (nil, nil, 1)
+        return presence
     }
 }
 

@@ -93,7 +93,10 @@ import Testing
         decide("alice", [.lastSeen: "nobody"], on: stage)
         stage.say(.goodbye, on: alice)
         stage.settle()
+        decide("alice", [.availability: "busy"], on: stage)
+        stage.settle()
         let gone = stage.heard(by: bob).presences.last
+        #expect(gone?.words?.availability == .busy, "what she says stays")
         #expect(gone?.status == .offline && gone?.lastSeen == nil && gone?.updatedAt == nil && gone?.version == 1)
         // Hidden, and then gone: the time stays untold.
         decide("alice", [.lastSeen: nil, .availability: "invisible"], on: stage)
