@@ -70,6 +70,11 @@ import Testing
         let told = String(decoding: set.body, as: UTF8.self)
         #expect(set.status == 200 && told.contains(#""text":"In  class""#) && told.contains(#""blocked":{"bob":"#))
         #expect(try await here.ask("GET", "/v1/users/alice/person").body == set.body)
+        // Servers see the truth, and what she says.
+        let read = String(decoding: try await here.ask("GET", "/v1/presence?user=alice").body, as: UTF8.self)
+        #expect(read.contains(#""status":"online""#) && read.contains(#""text":"In  class""#))
+        let many = (0...1000).map { #""u\#($0)""# }.joined(separator: ",")
+        #expect(try await here.ask("PUT", "/v1/users/alice/person", #"{"blocked":[\#(many)]}"#).status == 400)
         for (method, path, body) in [
             ("PATCH", "person", #"{"presence":"everyone"}"#), ("PATCH", "person", #"{"until":5}"#),
             ("PATCH", "person", #"{"blocked":[]}"#), ("PUT", "person", #"{"blocked":"bob"}"#),

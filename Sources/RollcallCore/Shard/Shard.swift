@@ -400,8 +400,11 @@ extension Shard: SessionFate {
                 conversations.stopTypingEverywhere(session, at: now)
             }
             hereRecords.changed(session, at: now)
-            persons.tell(session)
-            if session.recorder?.isConfirmed == true, !persons.isUnknown(user) { inbox.proven(session, at: now) }
+            if !session.isUnproven {
+                persons.tell(session)
+            } else if session.recorder?.isConfirmed == true, !persons.isUnknown(user) {
+                proven(session, at: now)
+            }
         }
     }
 }
@@ -411,8 +414,10 @@ extension Shard: SessionFate {
 extension Shard {
     /// Returns the presence to show for users that were read, watched or not.
     package func presences(in snapshot: PresenceSnapshot) -> [ShownPresence] {
-        snapshot.records.map {
-            watches.visible($0, snapshot.standings).presence.shown(in: .whole)
+        snapshot.records.map { record in
+            var reading = watches.visible(record, snapshot.standings)
+            reading.say(persons.words(of: record, snapshot.persons[record.user]))
+            return reading.presence.shown(in: .whole)
         }
     }
 

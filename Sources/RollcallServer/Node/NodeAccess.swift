@@ -160,6 +160,8 @@ extension Node {
     package func change(
         _ user: UserID, _ kind: PersonWrite.Kind, _ patch: PersonPatch, blocks: [UserID: Bool]
     ) async throws -> Person {
+        // Redis would be asked to count them all.
+        guard blocks.count <= Person.mostBlocked else { throw TooManyBlocked() }
         let write = PersonWrite(
             of: user, kind, settings: try patch.settings(at: try await redisTime()), blocks: blocks)
         let written = try await ask { store, reply in store.write(write, reply: reply) }
