@@ -217,7 +217,7 @@ final class HereRecords {
         case false?: break
         case true?: isSeen = false
         // What is shown stays, and what is new waits, until it is known.
-        case nil: if entry.isEntered { isSeen = isSeen && entry.content != nil }
+        case nil: isSeen = isSeen && entry.content != nil
         }
         let content =
             entry.isEntered && isSeen

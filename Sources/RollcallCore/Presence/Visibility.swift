@@ -105,6 +105,9 @@ extension Presence {
 }
 
 extension ServerMessage {
+    /// The presence of one user, as a view shows it.
+    static func shown(_ one: ShownPresence) -> Self { .presence([one.presence]) }
+
     /// The presence of users, as a view shows it.
     static func shown(_ presences: [ShownPresence], id: MessageID? = nil) -> Self {
         .presence(presences.map(\.presence), id: id)

@@ -359,7 +359,7 @@ final class Watches {
         if now >= next {
             let (seen, watchers) = (watch.shownLook, watch.seeing)
             if let news = watch.news(at: now, every: interval), !watchers.isEmpty {
-                outbound.send(.shown([news.shown(in: .whole)]), of: .user(watch), seen: seen, to: watchers)
+                outbound.send(.shown(news.shown(in: .whole)), of: .user(watch), seen: seen, to: watchers)
             }
         } else {
             loop.remind(.watch(watch), at: next)
@@ -372,7 +372,7 @@ final class Watches {
         judgeAll(of: watch)
         guard let (news, seen, watchers, later) = watch.timelessNews(at: now, every: interval) else { return }
         if let later { return loop.remind(.watch(watch), at: later) }
-        outbound.send(.shown([news]), of: .user(watch), seen: seen, to: watchers)
+        outbound.send(.shown(news), of: .user(watch), seen: seen, to: watchers)
     }
 
     /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.

@@ -334,8 +334,8 @@ final class DeviceRecords {
                 tokenRevoked(audited.session, ago: found.revoked.map(loop.redis.time(at: now).since), at: now)
                 continue
             }
-            fate?.proven(audited.session, at: now)
             persons.audited(found.person, of: recorder.name.user, at: now)
+            fate?.proven(audited.session, at: now)
             guard recorder.sequence == audited.sequence, recorder.isSettled(under: incarnation) else { continue }
             let agrees = recorder.agrees(with: found, under: incarnation)
             current.append((audited.session, recorder.name.user, agrees, found))

@@ -9,7 +9,7 @@
 
 local user, kind = ARGV[1], ARGV[2]
 local SETTINGS = { 'availability', 'emoji', 'last_seen', 'presence', 'text', 'until' } -- Person.Field.settings
-local BLOCKS_MOST = 1000
+local BLOCKS_MOST = 1000 -- Person.mostBlocked
 
 -- This write changes nothing and is allowed at maxmemory. Redis then allows all further writes of the script.
 redis.call('HDEL', KEYS[2], '')

@@ -119,22 +119,29 @@ final class PresenceRead {
         let records = records.compactMap(\.self)
         if let failure, records.isEmpty { return reply(.failure(failure)) }
         let strangers = known.strangers(in: records)
-        let gathering = Gathering<WorkerStanding>(strangers.count) { [self] result in
-            do throws(RedisError) {
-                let standings = known.judged(Dictionary(uniqueKeysWithValues: zip(strangers, try result.get())))
-                readPersons(of: records.filter(\.needsPerson).map(\.user)) { [self] persons, unread in
-                    let failed = Set(unread)
-                    reply(
-                        .success(
-                            PresenceSnapshot(
-                                records: failed.isEmpty ? records : records.filter { !failed.contains($0.user) },
-                                standings: standings, unread: self.unread + unread, persons: persons)))
-                }
-            } catch {
-                reply(.failure(error))
-            }
+        // Side by side: how long it takes says nothing of who is read.
+        var standings: Result<[WorkerStanding], RedisError>?
+        var persons: (found: [UserID: Person?], unread: [UserID])?
+        func bothCame() {
+            guard let standings, let (found, unread) = persons else { return }
+            let failed = Set(unread)
+            reply(
+                standings.map {
+                    PresenceSnapshot(
+                        records: failed.isEmpty ? records : records.filter { !failed.contains($0.user) },
+                        standings: known.judged(Dictionary(uniqueKeysWithValues: zip(strangers, $0))),
+                        unread: self.unread + unread, persons: found)
+                })
+        }
+        let gathering = Gathering<WorkerStanding>(strangers.count) {
+            standings = $0
+            bothCame()
         }
         for (index, stranger) in strangers.enumerated() { store.standing(of: stranger, reply: gathering.part(index)) }
+        readPersons(of: records.filter(\.needsPerson).map(\.user)) {
+            persons = ($0, $1)
+            bothCame()
+        }
     }
 
     /// Reads the persons of these users, or calls those `unread` whose cannot be read.

@@ -20,7 +20,7 @@ public struct WorkerConfiguration: Sendable {
     public var here = Here()
     public var conversations = Conversations()
     public var access = Access()
-    public var person = PersonSettings()
+    public var person = Person()
     public var events = Events()
     public var limits = Limits()
     public var log = Log()
@@ -216,7 +216,7 @@ public struct WorkerConfiguration: Sendable {
     }
 
     /// What users decide that others see of them.
-    public struct PersonSettings: Sendable {
+    public struct Person: Sendable {
         /// What devices may set of their own user; an app's server may set all.
         public var own = PersonSelf.settings
     }

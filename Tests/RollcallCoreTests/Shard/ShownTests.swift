@@ -20,7 +20,7 @@ import Testing
             (#"\bView\((of: |$)"#, ["Persons.view"]),
             // `gotPresence` sends what `got` returns.
             (
-                #"\.shown\((\[|presences)"#,
+                #"\.shown\((news|presences)"#,
                 ["Outbound.send", "Watches.sendChange", "Watches.sendTimelessChange", "Watches.gotPresence"]
             ),
             (#"[( ]\.presence\((\[|presences)"#, ["Visibility.shown"]),
