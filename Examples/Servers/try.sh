@@ -89,7 +89,7 @@ stored 'alice=offline bob=online'
 for server in "$folder/venv/bin/python access.py" "node access.mjs"; do
     name=${server##*.} asked=$(port)
     ACCESS_SECRET=$(cat "$folder/secret") $server "$asked" >"$folder/$name" 2>&1 &
-    "$rollcall" worker --set redis.url="$redis" --set redis.prefix="$name:" --set auth.mode=insecure --set edge.port=0 \
+    env -u ROLLCALL_ADMIN -u ROLLCALL_TOKEN "$rollcall" worker --set redis.url="$redis" --set redis.prefix="$name:" --set auth.mode=insecure --set edge.port=0 \
         --set admin.port=0 --set access.url="http://127.0.0.1:$asked/" --set access.secret_file="$folder/secret" \
         >"$folder/worker.$name" 2>"$folder/worker.$name.log" &
     await "$folder/worker.$name" '^ready'
