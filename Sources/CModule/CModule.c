@@ -13,6 +13,7 @@ static const unsigned char browser_file_texts[] = {
 #embed "../RollcallBrowser/Module/outbox.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/page.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/people.js" suffix(, 0,)
+#embed "../RollcallBrowser/Module/person.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/react.d.ts" suffix(, 0,)
 #embed "../RollcallBrowser/Module/react.js" suffix(, 0,)
 #embed "../RollcallBrowser/Module/rollcall.d.ts" suffix(, 0,)

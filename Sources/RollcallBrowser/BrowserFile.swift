@@ -19,7 +19,8 @@ public struct BrowserFile: Hashable, Sendable {
     /// In the order of `CModule.c`.
     private static let names = [
         "attention.js", "client.js", "connection.js", "engine.js", "here.js", "messages.js", "names.js", "outbox.js",
-        "page.js", "people.js", "react.d.ts", "react.js", "rollcall.d.ts", "rollcall.js", "room.js", "route.js",
+        "page.js", "people.js", "person.js", "react.d.ts", "react.js", "rollcall.d.ts", "rollcall.js", "room.js",
+        "route.js",
         "subscriptions.js", "testing.d.ts", "testing.js", "texts.js", "token.js", "typing.js", "updates.js",
         "words.d.ts", "words.js",
     ]

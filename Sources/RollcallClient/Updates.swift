@@ -210,6 +210,10 @@ extension Engine {
         begin(mailbox) { staleness.add { mailbox.put($0) } }
     }
 
+    func observePerson(_ mailbox: Mailbox<Person>) {
+        begin(mailbox) { person.shown.add { mailbox.put($0) } }
+    }
+
     func observeProblems(_ mailbox: Mailbox<RollcallError>) {
         begin(mailbox) { problems.add { mailbox.put($0.error) } }
     }

@@ -52,13 +52,21 @@ public struct Presence: Hashable, Sendable {
     /// Nearly nobody says anything: so it takes little room.
     private var boxed: BoxedWords?
     /// What the user says of themselves; `nil` if nothing, or for a user who was never seen.
-    public var words: PersonWords? {
+    package var words: PersonWords? {
         get { if case .some(.words(let words)) = boxed { words } else { nil } }
         set { boxed = newValue.map { .words($0) } }
     }
 
     /// The user's name for people, as their sign-in knows it; `nil` if it says none, or for a user who was never seen.
     public var name: String? { profile.name?.string }
+
+    /// Whether the user wants to be left alone: `busy` or `dnd`, whatever the ``status``. Never ``Availability/invisible``.
+    public var availability: Availability? { words?.availability }
+    /// What the user says of themselves, where the app allows it; nobody may have moderated it.
+    public var text: String? { words?.text?.string }
+    public var emoji: String? { words?.emoji?.string }
+    /// When these three end, on the server's clock; `nil` if that is open.
+    public var until: Timestamp? { words?.until }
 
     public init(
         user: UserID, status: PresenceStatus, lastSeen: Timestamp?, updatedAt: Timestamp?, version: Int64,
@@ -79,12 +87,15 @@ public struct Presence: Hashable, Sendable {
     /// The part of the presence that observers see.
     public var look: Look {
         Look(
-            status: status, isTimeless: isNeverSeen && version > 0, lastSeen: status == .offline ? lastSeen : nil,
+            status: status, isTimeless: isTimeless, lastSeen: status == .offline ? lastSeen : nil,
             profile: profile, boxed: boxed)
     }
 
     /// Whether the user was never seen on any device.
     package var isNeverSeen: Bool { status == .offline && lastSeen == nil }
+
+    /// Whether the user is offline and was seen, and does not say when.
+    package var isTimeless: Bool { isNeverSeen && version > 0 }
 
     public struct Look: Hashable, Sendable {
         let status: PresenceStatus
@@ -100,19 +111,19 @@ public struct Presence: Hashable, Sendable {
 }
 
 /// What users say of themselves besides being there.
-public struct PersonWords: Hashable, Sendable {
+package struct PersonWords: Hashable, Sendable {
     /// Never ``Availability/invisible``.
-    public var availability: Availability?
-    public var text: ByteString?
-    public var emoji: ByteString?
+    package var availability: Availability?
+    package var text: ByteString?
+    package var emoji: ByteString?
     /// When all of it ends, in Redis time; `nil` if that is open.
-    public var until: Timestamp?
+    package var until: Timestamp?
 
     /// What is left of a person's words at this moment; `nil` if nothing is.
     package init?(of person: Person, at time: Timestamp) {
         let person = person.current(at: time)
         availability = person.availability == .invisible ? nil : person.availability
-        (text, emoji, until) = (person.text, person.emoji, person.until)
+        (text, emoji, until) = (person[.text], person[.emoji], person.until)
         if availability == nil, text == nil, emoji == nil { return nil }
     }
 }

@@ -37,6 +37,7 @@ final class World: @unchecked Sendable {
     private var here: [ConversationID: [(user: HereUser, devices: [(id: DeviceID?, data: HereData?)])]] = [:]
     private var states: [UserID: [DeviceID?: DeviceState]] = [:]
     private var presences: [UserID: Presence] = [:]
+    private var persons: [UserID: Person] = [:]
     private var members: [ConversationID: [UserID: String]] = [:]
     /// The newest session of each device.
     private var lastSessions: [UserID: [DeviceID: FakeWire]] = [:]
@@ -49,8 +50,16 @@ final class World: @unchecked Sendable {
 
     var now: Timestamp { epoch.advanced(by: time.sinceStart) }
 
+    /// As others see it, who have all blocked nobody.
     func presence(of user: UserID) -> Presence {
-        presences[user] ?? Presence(user: user, status: .offline, lastSeen: nil, updatedAt: nil, version: 0)
+        let person = persons[user]?.current(at: now) ?? Person()
+        guard var presence = presences[user], !person.hidesAll else {
+            return Presence(user: user, status: .offline, lastSeen: nil, updatedAt: nil, version: 0)
+        }
+        presence.words = PersonWords(of: person, at: now)
+        guard person.lastSeen == .nobody else { return presence }
+        (presence.lastSeen, presence.updatedAt, presence.version) = (nil, nil, 1)
+        return presence
     }
 
     // MARK: Events
@@ -87,7 +96,7 @@ final class World: @unchecked Sendable {
     ) {
         states[user, default: [:]][device] = state
         let status = PresenceStatus(of: states[user, default: [:]].values)
-        if status != presence(of: user).status || isShown && status == .offline {
+        if status != presences[user]?.status ?? .offline || isShown && status == .offline {
             became(status, user, lastSeen: lastSeen)
         }
     }
@@ -96,7 +105,22 @@ final class World: @unchecked Sendable {
         versions += 1
         let presence = Presence(user: user, status: status, lastSeen: lastSeen, updatedAt: now, version: versions)
         presences[user] = presence
-        for session in sessions where sees(user, session) { session.tell(.presence([presence])) }
+        tellPresence(of: user)
+    }
+
+    private func tellPresence(of user: UserID) {
+        for session in sessions where sees(user, session) { session.tell(.presence([presence(of: user)])) }
+    }
+
+    /// A device sets what others see of its user.
+    private func set(_ patch: PersonPatch, of user: UserID) {
+        var patch = patch
+        if let end = try? patch.settings(at: now) { patch.settings = end }
+        var person = (persons[user] ?? Person()).changed(by: patch)
+        person.revision += 1
+        persons[user] = person
+        for session in sessions where session.user == user { session.tell(.person(person)) }
+        tellPresence(of: user)
     }
 
     /// Sets whether a device types. Its user types while any of their devices does.
@@ -221,7 +245,8 @@ final class World: @unchecked Sendable {
         case .typing(let conversation, let typing, let kind):
             typed(by: session.user, on: session.device, typing, kind, in: conversation)
         case .ping: session.tell(.pong(time: now))
-        case .token, .person: break
+        case .person(let patch): set(patch, of: session.user)
+        case .token: break
         case .goodbye:
             ended(session, .closed(.normal))
             graceEnded(for: session, lostAt: now)
@@ -239,6 +264,7 @@ final class World: @unchecked Sendable {
                 .init(
                     user: session.user, device: device, session: "fake", worker: "fake", time: now, ping: 10_000,
                     typing: .init(expiry: Self.expiry.milliseconds, throttle: 1000), limits: limits)))
+        if let person = persons[session.user] { session.tell(.person(person)) }
         changed(to: hello.state, session.user, on: device, lastSeen: now)
         if let earlier, sessions.contains(where: { $0 === earlier }) { ended(earlier, .closed(.replaced)) }
     }

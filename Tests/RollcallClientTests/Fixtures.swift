@@ -10,10 +10,11 @@ extension ServerMessage.Limits {
 }
 
 extension Presence {
-    static func of(_ user: UserID, _ status: PresenceStatus, lastSeen: Int64? = nil, version: Int64 = 1) -> Presence {
+    static func of(_ user: UserID, _ status: PresenceStatus, lastSeen: Int64? = nil, version: Int64? = nil) -> Presence
+    {
         Presence(
             user: user, status: status, lastSeen: lastSeen.map { Timestamp(milliseconds: $0) }, updatedAt: nil,
-            version: version)
+            version: version ?? (status == .offline && lastSeen == nil ? 0 : 1))
     }
 }
 

@@ -73,6 +73,13 @@ export class RollcallClient {
       (receive, finish) => engine.observeValue(engine.isStale, receive, finish), () => engine.isStale.latest);
   }
 
+  get person() {
+    const engine = this.#engine;
+    return new Updates((receive, finish) => engine.observeValue(engine.person.shown, receive, finish), () => engine.person.shown.latest);
+  }
+
+  setPerson(change) { this.#engine.person.set(change); }
+
   get now() { return this.#engine.now; }
   get staleSince() { return this.#engine.staleSince; }
   get deviceState() { return this.#engine.deviceState; }

@@ -5,6 +5,7 @@ import { Alarm, Attention, isHidden, ServerClock } from "./attention.js";
 import { MINUTE, RollcallError, SECOND, soon, steadyNow, warn, workerError } from "./messages.js";
 import { Names } from "./names.js";
 import { Outbox } from "./outbox.js";
+import { OwnPerson } from "./person.js";
 import { People } from "./people.js";
 import { Rooms } from "./room.js";
 import { HERE, MEMBERS } from "./subscriptions.js";
@@ -37,6 +38,7 @@ export class Engine {
   right = null;
   /** As the last welcome said. */
   ownUser;
+  person = new OwnPerson(this);
   #emit;
   #attention;
   #clock = new ServerClock();
@@ -173,8 +175,7 @@ export class Engine {
     for (const problem of this.outbox.problems.splice(0)) this.report(problem);
     const { isBeyondLimits } = this.outbox;
     if (isBeyondLimits && !this.#wasBeyondLimits) {
-      this.report(new RollcallError(
-        "limit", "more users or conversations are observed, or entered, than the worker serves a session"));
+      this.report(new RollcallError("limit", "more is observed, or entered, than the worker serves a session"));
     }
     this.#wasBeyondLimits = isBeyondLimits;
   }
@@ -228,6 +229,7 @@ export class Engine {
     this.showsNobody = this.isClosed;
     this.rooms.emptied();
     this.ownUser = undefined;
+    this.person.emptied();
     this.#becameStale();
   }
 
@@ -321,7 +323,7 @@ export class Engine {
     return end;
   }
 
-  /** @param {Observed} observed `connectionState` or `isStale` */
+  /** @param {Observed} observed `connectionState`, `isStale` or `person.shown` */
   observeValue(observed, receive, finish) {
     const observer = { receive };
     return this.begin(finish, () => {
@@ -458,6 +460,7 @@ export class Engine {
         if (this.outbox.conversations.asked(message.conversation) & MEMBERS) room?.membersReceived(message, now);
         break;
       case "here": if (this.outbox.conversations.asked(message.conversation) & HERE) room?.hereReceived(message); break;
+      case "person": this.person.received(message.settings); break;
       case "removed":
         this.outbox.removed(message.conversation, now);
         room?.refused(new RollcallError("not_a_member", "the user is no longer a member"));
@@ -477,7 +480,8 @@ export class Engine {
     const refused = this.outbox.refused(message, now);
     const error = workerError(message);
     if (!refused) return message.retry || message.code === "not_joined" ? undefined : this.report(error);
-    const { conversation, get, stop, token, isFinal } = refused;
+    const { conversation, get, stop, token, person, isFinal } = refused;
+    if (person) this.person.changed();
     if (conversation !== undefined) {
       if (isFinal) this.rooms.get(conversation)?.refused(error);
       this.rooms.tidy(conversation);
@@ -487,8 +491,9 @@ export class Engine {
   }
 
   /** The end of typing is published, or a fresh token is taken; or not. */
-  #answered({ stop, token }, isAccepted) {
+  #answered({ stop, token, person }, isAccepted) {
     stop?.end(isAccepted);
+    if (person) this.person.changed();
     if (token) this.connection.renewalAnswered(token, isAccepted);
   }
 }

@@ -133,19 +133,38 @@ const PARSERS = {
   }),
   removed: ({ conversation }) => ({ conversation }),
   goodbye: ({ reason, reconnect, after, to }) => ({ reason, reconnect: reconnect !== false, after, to }),
+  person: (message) => parseSettings(message),
   pong: ({ time }) => ({ time: requireNumber(time) }),
   ack: ({ id }) => ({ id }),
   error: ({ id, code, message, retry }) => ({ id, code, message, retry: retry === true }),
 };
 
-function parsePresence({ user, name, status, last_seen, updated_at, version }) {
+function parsePresence({ user, name, status, last_seen, updated_at, version, ...words }) {
   return {
-    ...typeof name === "string" && { name },
+    ...typeof name === "string" && { name }, ...parseWords(words),
     user: requireString(user),
     // A status that this version does not know counts as offline.
     status: status === "online" || status === "away" ? status : "offline",
     lastSeen: last_seen ?? null, updatedAt: updated_at ?? null, version: version ?? 0,
   };
+}
+
+/**
+ * What users say of themselves. What this version does not know counts as nothing.
+ *
+ * @param {any} message
+ */
+function parseWords({ availability, text, emoji, until }) {
+  return {
+    ...["busy", "dnd", "invisible"].includes(availability) && { availability }, ...typeof text === "string" && { text },
+    ...typeof emoji === "string" && { emoji }, ...Number.isFinite(until) && { until },
+  };
+}
+
+/** What the client's own user has decided; the type stays another's. */
+function parseSettings({ presence, last_seen: lastSeen, ...words }) {
+  const isAudience = (word) => word === "shared" || word === "nobody";
+  return { settings: { ...isAudience(presence) && { presence }, ...isAudience(lastSeen) && { lastSeen }, ...parseWords(words) } };
 }
 
 function parsePerson({ user, name }) {

@@ -1,6 +1,7 @@
 // What the worker must be sent, in which order and how fast, and what follows from its refusals.
 
 import { DEFAULT_LIMITS, RollcallError, SECOND, utf8Length } from "./messages.js";
+import { PersonChanges } from "./person.js";
 import { Backoff } from "./route.js";
 import { HERE, MEMBERS, Subscriptions } from "./subscriptions.js";
 
@@ -12,7 +13,7 @@ function cost(message, limits, entries) {
   const messages = () => {
     switch (message.type) {
       // Verifying a fresh token costs a worker as much as ten messages.
-      case "token": return 10;
+      case "token": case "person": return 10;
       case "watch": case "unwatch": case "get": return costOfNaming(message.users.length);
       // What it may show. What it does not show is given back.
       case "join": return (message.presence ? costOfNaming(limits.watched_users) : 1) + (message.here ? 1 : 0);
@@ -130,7 +131,7 @@ class EntryPace {
  * worker, then whatever asks for more. A message that another one replaces before it is sent is never sent.
  *
  * A message that is answered has an id and a subject: `{ users }` for `watch`, `{ conversation }` for `join`, `{ get }`
- * for `get`, `{ stop }` for the end of typing, `{ entered }` for `enter`, `{ state }` or `{ token }`.
+ * for `get`, `{ stop }` for the end of typing, `{ entered }` for `enter`, `{ state }`, `{ token }` or `{ person }`.
  */
 export class Outbox {
   users = new Subscriptions();
@@ -155,6 +156,7 @@ export class Outbox {
   #stateTold = null;
   token = null;
   #lastToken = 0;
+  person = new PersonChanges();
   /** The user's own typing: `{ conversation, kind, stop }`, without a kind for its end. `stop` is set if somebody waits for its publication. */
   #signals = [];
   #limits = DEFAULT_LIMITS;
@@ -218,6 +220,7 @@ export class Outbox {
     for (const each of [this.#entriesTold, this.#entriesLimited, this.#entryPaces]) each.clear();
     this.#entryAt = Infinity;
     this.#unanswered.clear();
+    this.person.unanswered();
   }
 
   /** Counts a message that does not come from here. */
@@ -244,6 +247,7 @@ export class Outbox {
     const subject = this.#unanswered.get(id);
     // The answer to a `get` is presence, which may arrive after the acknowledgement.
     if (!subject?.get) this.#unanswered.delete(id);
+    if (subject?.person) this.person.sent = null;
     return subject;
   }
 
@@ -293,10 +297,12 @@ export class Outbox {
     if (refused === "for now" && !stop) {
       if (get) this.#again.push(() => get.forEach((user) => this.gets.add(user)));
       if (entered !== undefined) this.#again.push(() => this.#entriesTold.delete(entered));
+      if (subject.person) this.#again.push(this.person.refused());
       if (subject.state) this.#again.push(() => { this.#stateTold = null; });
       if (subject.token) this.#again.push(() => { if (id === this.#lastToken) this.token ??= subject.token; });
       this.#forNow.refused(false, now);
-    } else if (refused === "for good" && tries.length > 0) this.#forGood.refused(tries.includes(0), now);
+    } else if (subject.person) this.person.sent = null;
+    else if (refused === "for good" && tries.length > 0) this.#forGood.refused(tries.includes(0), now);
     return { ...subject, isFinal: !retry || stop !== undefined };
   }
 
@@ -322,6 +328,11 @@ export class Outbox {
         message.id = this.#lastToken = this.#newID({ token: this.token });
         this.token = null;
       }
+    }
+    const person = this.person.next;
+    if (person && takes(person)) {
+      person.id = this.#newID({ person: true });
+      this.person.taken();
     }
     if (this.state !== this.#stateTold) {
       const message = { type: "state", state: this.state };

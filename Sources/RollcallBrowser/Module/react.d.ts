@@ -3,8 +3,8 @@
 
 import type { ReactNode } from "react";
 import type {
-  ClientOptions, ConnectionState, Here, HereTextOptions, HereUser, InLanguage, LastSeenOptions, RollcallClient, RollcallError, ShownPresence, Typing,
-  TypingInput, TypingTextOptions,
+  ClientOptions, ConnectionState, Here, HereTextOptions, HereUser, InLanguage, LastSeenOptions, Person, PersonChange, RollcallClient, RollcallError,
+  ShownPresence, Typing, TypingInput, TypingTextOptions,
 } from "./rollcall.js";
 export type { ShownPresence } from "./rollcall.js";
 
@@ -69,6 +69,12 @@ export function useConversations(
 ): (conversation: string) => {
   text: string; label: string; presence(user: string): ShownPresence; /** Why nothing is shown of it. */ refusal?: RollcallError;
 };
+
+/**
+ * What the client's user has decided that others see, for a settings screen or a menu. `set` is `setPerson`; `text`:
+ * `Do not disturb until 15:00`, or empty.
+ */
+export function usePerson(options?: InLanguage): { person: Person; set(change: PersonChange): void; text: string };
 
 /**
  * `staleSince`: since when what is shown of others may be old; null while connected. `text`: what to tell the user, empty while

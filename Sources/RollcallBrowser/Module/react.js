@@ -8,7 +8,7 @@ import {
 } from "react";
 import { RollcallError, soon, validName, validUser, warn } from "./messages.js";
 import {
-  connectionText, groupCount, hereLabel, hereText, lastSeenValidity, presenceView, RollcallClient, TypingAnnouncer, typingLabel, typingText,
+  availabilityText, connectionText, groupCount, hereLabel, hereText, lastSeenValidity, presenceView, RollcallClient, TypingAnnouncer, typingLabel, typingText,
 } from "./rollcall.js";
 import { shownPresence } from "./texts.js";
 import { isEqual } from "./updates.js";
@@ -298,6 +298,17 @@ export function useConversations(rows, given) {
 const presenceIn = (people) => (user) => people.get(user) ?? UNKNOWN;
 
 const NO_ROW = { text: "", label: "", refusal: undefined, presence: () => UNKNOWN };
+
+export function usePerson(given) {
+  const options = useOptions(given);
+  const client = useRollcall();
+  const person = useLatest("", (client) => client.person, NOBODY);
+  const set = useMemo(() => (change) => { tried(client, () => client?.setPerson(change)); }, [client]);
+  useAging([{ ...person, status: "online" }], options);
+  return { person, set, text: client ? availabilityText(person, client.now, options) : "" };
+}
+
+const NOBODY = {};
 
 export function useConnection(given) {
   const options = useOptions(given);

@@ -192,6 +192,19 @@ export class RollcallClient {
    * Reads the presence of several users once. Users without an answer `within` this time (default: 5000) are absent.
    */
   currentPresence(users: Iterable<string>, options?: Abortable & In & { within?: number }): Promise<Map<string, Presence>>;
+  /**
+   * What this client's user has decided that others see, and then every change on any device. As if nothing were set until the
+   * worker has told, right after the connection. Whom the user has blocked, only the app's server knows.
+   */
+  get person(): Updates<Person>;
+  /**
+   * Sets what others see of this client's user: on all devices, until it is set again. `person` shows it at once, and others see
+   * it within a second of a worker taking it. It is sent again after a reconnect until a worker has taken it. A worker takes four changes
+   * at once, then one in 5 s. What it does not allow (`person.self`) is a `problem`, and then no longer shown.
+   *
+   * @throws {TypeError} for what is no setting
+   */
+  setPerson(change: PersonChange): void;
   /** Returns a typing input for one input field of a conversation. */
   typingInput(conversation: string, options?: Abortable): TypingInput;
 
@@ -320,7 +333,37 @@ export interface Presence {
   version: number;
   /** The user's name, as their sign-in knows it. Absent if it says none, or for a user who was never seen. */
   name?: string;
+  /** Whether the user wants to be left alone, whatever the status. */
+  availability?: "busy" | "dnd";
+  /** What the user says of themselves, where the app allows it. */
+  text?: string;
+  emoji?: string;
+  /** When these three end. */
+  until?: number;
 }
+
+/** What a user has decided that others see. What is absent is not set. */
+export interface Person {
+  /** Who sees whether the user is there: those who share a conversation, or nobody. Without it, whoever may ask. */
+  presence?: "shared" | "nobody";
+  /** The same of when the user was last there. */
+  lastSeen?: "shared" | "nobody";
+  /** `dnd`: do not disturb; `invisible`: others see nothing of the user. */
+  availability?: "busy" | "dnd" | "invisible";
+  /** A worker takes texts from devices only if `person.self` is `all`. */
+  text?: string;
+  emoji?: string;
+  /** When `availability`, `text` and `emoji` end: milliseconds since 1970 on the server's clock. */
+  until?: number;
+}
+
+/** What is not in it stays; null clears. */
+export type PersonChange = { [Key in Exclude<keyof Person, "until">]?: Person[Key] | null } & {
+  /** At most a year ahead. */
+  until?: number | Date | null;
+  /** Instead of `until`: so many milliseconds after the worker takes it. */
+  for?: number;
+};
 
 /** How a presence is shown: empty, and without dot, while it is unknown or the connection has been down for long. */
 export interface ShownPresence {
@@ -604,7 +647,7 @@ export class TypingAnnouncer {
   announcement(typing: Typing, options?: TypingTextOptions): string | null;
 }
 
-/** Says when a user was last seen. Empty for a user who is unknown or was never seen. Pass the client's `now`. */
+/** Says when a user was last seen, or `Do not disturb until 15:00`. Empty for a user who is unknown or was never seen. Pass the client's `now`. */
 export function lastSeenText(presence: Presence | undefined, now: number, options?: LastSeenOptions): string;
 /**
  * How a user's presence is shown, for a page without a framework: the dot, and "last seen" in words. Emitted again whenever one of
@@ -621,6 +664,9 @@ export function lastSeenValidity(presence: Presence | undefined, now: number, op
  * `token_expired`). Empty while connected, and after `disconnect` or `close`.
  */
 export function connectionText(state: ConnectionState, options?: InLanguage): string;
+/** `Busy`, `Do not disturb until 15:00`, or with the day if that is not today; else empty. Pass the client's `now`. */
+export function availabilityText(
+  of: { availability?: Person["availability"]; until?: number }, now: number, options?: InLanguage): string;
 /** `Online`, `Away`, `Offline`; empty for an unknown user. */
 export function presenceText(presence: Presence | undefined, options?: InLanguage): string;
 /**
@@ -666,7 +712,8 @@ export function languages(): { id: string; name: string; direction: "ltr" | "rtl
 export type Forms = { other: string } & Partial<Record<"zero" | "one" | "two" | "few" | "many", string>>;
 
 /**
- * The words of a language. `{name}`, `{list}`, `{count}`, `{online}`, `{total}`, `{verb}` and `{verbs}` are placeholders.
+ * The words of a language. `{name}`, `{list}`, `{count}`, `{online}`, `{total}`, `{status}`, `{time}`, `{verb}` and `{verbs}` are
+ * placeholders.
  */
 export interface LanguageWords {
   /** BCP 47: `de`, `zh-Hant`. */
@@ -724,7 +771,7 @@ export interface LanguageWords {
     hoursAgo: Forms;
     daysAgo: Forms;
   };
-  /** What the dot's colour means, for screen readers; and `{online}` of `{total}`, whose form depends on `online`. */
-  presence: { online: string; away: string; offline: string; group: Forms };
+  /** What the dot's colour means, for screen readers; `busy` or `dnd`, as `{status}`, until `{time}`; and `{online}` of `{total}`, whose form depends on `online`. */
+  presence: { online: string; away: string; offline: string; busy: string; dnd: string; until: string; group: Forms };
   connection: { connecting: string; failed: string; signedOut: string };
 }

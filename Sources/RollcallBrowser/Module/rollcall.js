@@ -18,7 +18,7 @@ export { followAppState, RollcallClient } from "./client.js";
 export { HereEntry } from "./here.js";
 export { InvalidTypingSettings, RollcallError } from "./messages.js";
 export {
-  TypingAnnouncer, addLanguage, changeWords, connectionText, groupCount, hereLabel, hereText, languages, lastSeenText,
+  TypingAnnouncer, addLanguage, availabilityText, changeWords, connectionText, groupCount, hereLabel, hereText, languages, lastSeenText,
   lastSeenValidity, presenceDot, presenceText, presenceView, typingDots, typingLabel, typingText,
 } from "./texts.js";
 export { TypingInput } from "./typing.js";

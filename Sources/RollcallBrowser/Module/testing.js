@@ -91,6 +91,8 @@ export class FakeWorker {
   #typing = new Map();
   #repeats = new Map();
   #members = new Map();
+  /** What users have decided, by their names in messages. */
+  #persons = new Map();
   /** By conversation and user: `{ name, since, devices }`, where each device has its data, the one that sent it last at the end. */
   #here = new Map();
 
@@ -161,7 +163,7 @@ export class FakeWorker {
     this.#heard.push({ user, ...message });
     const session = this.#sessions.get(socket);
     const { type, id, conversation, users } = message;
-    const needsRedis = ["join", "enter", "watch", "get", "typing"].includes(type);
+    const needsRedis = ["person", "join", "enter", "watch", "get", "typing"].includes(type);
     if (needsRedis && !this.#isAvailable) {
       return socket.tell({ type: "error", id, code: "unavailable", message: "Redis is away", retry: true });
     }
@@ -203,6 +205,7 @@ export class FakeWorker {
       case "typing":
         this.#typed(user, session.device, conversation, message.typing ? message.kind ?? "typing" : null, undefined, FakeWorker.EXPIRY);
         break;
+      case "person": this.#personSet(user, message); break;
       case "ping": socket.tell({ type: "pong", time: Date.now() }); break;
       case "goodbye":
         session.isOver = true;
@@ -218,6 +221,7 @@ export class FakeWorker {
       type: "welcome", user, device, session: `s${this.#heard.length}`, worker: "fake", time: Date.now(), ping: 10 * SECOND,
       typing: { expiry: FakeWorker.EXPIRY, throttle: SECOND }, limits: FakeWorker.LIMITS, watch: "*",
     });
+    if (this.#persons.has(user)) socket.tell({ ...this.#persons.get(user), type: "person" });
     this.#changed(user, device, state);
   }
 
@@ -225,8 +229,29 @@ export class FakeWorker {
 
   status(user) { return this.#presence(user).status; }
 
+  /** As others see it, who have all blocked nobody. */
   #presence(user) {
-    return this.#presences.get(user) ?? { user, status: "offline", last_seen: null, updated_at: null, version: 0 };
+    const { presence, last_seen, availability, text, emoji, until } = this.#persons.get(user) ?? {};
+    const [has, lasts] = [this.#presences.get(user), !(until <= Date.now())];
+    if (!has || presence === "nobody" || availability === "invisible" && lasts) {
+      return { user, status: "offline", last_seen: null, updated_at: null, version: 0 };
+    }
+    return { ...has, ...lasts && { availability, text, emoji, until }, ...last_seen === "nobody" && { last_seen: null, updated_at: null, version: 1 } };
+  }
+
+  #personSet(user, { type, id, for: lasting, ...change }) {
+    const person = { ...this.#persons.get(user), ...change, ...lasting !== undefined && { until: Date.now() + lasting } };
+    for (const [key, value] of Object.entries(person)) if (value === null) delete person[key];
+    this.#persons.set(user, { ...person, revision: (person.revision ?? 0) + 1 });
+    for (const socket of this.#sessions.keys()) if (socket.user === user) socket.tell({ ...this.#persons.get(user), type: "person" });
+    this.#shown(user);
+  }
+
+  #shown(user) {
+    for (const [socket, session] of this.#sessions) {
+      const isMember = [...session.joined].some(([conversation, asks]) => asks && this.#members.get(conversation)?.has(user));
+      if (session.watched.has(user) || isMember) this.#tellPresence(socket, [user]);
+    }
   }
 
   /** @param state null for a device that is gone */
@@ -235,15 +260,12 @@ export class FakeWorker {
     this.#devices.set(user, devices.set(device, state));
     const states = [...devices.values()];
     const status = states.includes("active") ? "online" : states.includes("idle") ? "away" : "offline";
-    const before = this.#presence(user);
-    const isShown = status !== before.status || status === "offline" && device === "person";
+    const before = this.#presences.get(user)?.status ?? "offline";
+    const isShown = status !== before || status === "offline" && device === "person";
     if (!isShown) return;
     this.#version += 1;
     this.#presences.set(user, { user, status, last_seen: lastSeen, updated_at: Date.now(), version: this.#version });
-    for (const [socket, session] of this.#sessions) {
-      const isMember = [...session.joined].some(([conversation, asks]) => asks && this.#members.get(conversation)?.has(user));
-      if (session.watched.has(user) || isMember) this.#tellPresence(socket, [user]);
-    }
+    this.#shown(user);
   }
 
   #tellPresence(socket, users, id = undefined) {

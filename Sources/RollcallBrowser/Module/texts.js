@@ -292,8 +292,10 @@ export function typingDots(elapsed, { interval = 400, count = 3, reducesMotion =
 export function lastSeenText(presence, now, { language = undefined, style = "discreet" } = {}) {
   const { lastSeen: words, presence: statuses, id } = wordsOf(language);
   if (!presence) return "";
-  if (presence.status !== "offline") return presence.status === "away" ? statuses.away : words.now;
-  if (presence.lastSeen === null) return "";
+  if (presence.status !== "offline") {
+    return availabilityText(presence, now, { language }) || (presence.status === "away" ? statuses.away : words.now);
+  }
+  if (presence.lastSeen === null) return isTimeless(presence) ? statuses.offline : "";
   const age = now - presence.lastSeen;
   const counted = (forms, unit) => {
     const count = Math.floor(age / unit);
@@ -310,6 +312,23 @@ export function lastSeenText(presence, now, { language = undefined, style = "dis
   return presence.lastSeen >= midnight(now, 0) ? words.today : words.yesterday;
 }
 
+/** Whether somebody is offline, was seen, and does not say when. */
+const isTimeless = ({ status, lastSeen, version }) => status === "offline" && lastSeen === null && version > 0;
+
+export function availabilityText({ availability, until }, now, { language = undefined } = {}) {
+  const { id, presence: words } = wordsOf(language);
+  if (!["busy", "dnd"].includes(availability) || until <= now) return "";
+  return until === undefined ? words[availability] : fill(words.until, { status: words[availability], time: clock(until, now, id) });
+}
+
+/** The reader's own clock of 12 or 24 hours, in the language; with the day if that is not today. */
+function clock(time, now, language) {
+  if (!globalThis.Intl?.DateTimeFormat) return new Date(time).toTimeString().slice(0, 5);
+  const { hourCycle } = new Intl.DateTimeFormat(undefined, { hour: "numeric" }).resolvedOptions();
+  const day = time >= midnight(now, 1) ? { day: "numeric", month: "short" } : {};
+  return new Intl.DateTimeFormat(language, /** @type {any} */ ({ ...day, hour: "numeric", minute: "2-digit", hourCycle, numberingSystem: "latn" })).format(time);
+}
+
 /** The reader's midnight, so many days after the one before `now`. */
 function midnight(now, days) { return new Date(now).setHours(24 * days, 0, 0, 0); }
 
@@ -320,6 +339,7 @@ const LAST_SEEN_STEPS = {
 };
 
 export function lastSeenValidity(presence, now, { style = "discreet" } = {}) {
+  if (presence?.until > now && presence.status !== "offline") return Math.min(presence.until, midnight(now, 1)) - now;
   if (presence?.status !== "offline" || presence.lastSeen === null) return Infinity;
   const age = now - presence.lastSeen;
   if (age < MINUTE) return MINUTE - age;
@@ -339,7 +359,7 @@ export function presenceDot(presence) {
   switch (presence?.status) {
     case "online": return "green";
     case "away": return "amber";
-    case "offline": return presence.lastSeen === null ? "none" : "grey";
+    case "offline": return presence.lastSeen === null && !isTimeless(presence) ? "none" : "grey";
     default: return "none";
   }
 }

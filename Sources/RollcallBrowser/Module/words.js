@@ -35,6 +35,9 @@ export default [
       "online": "Online",
       "away": "Away",
       "offline": "Offline",
+      "busy": "Busy",
+      "dnd": "Do not disturb",
+      "until": "{status} until {time}",
       "group": {"other": "{online} of {total} online"}
     },
     "connection": {"connecting": "Connecting…", "failed": "Not connected", "signedOut": "Please sign in again"}
@@ -75,6 +78,9 @@ export default [
       "online": "Online",
       "away": "Abwesend",
       "offline": "Offline",
+      "busy": "Beschäftigt",
+      "dnd": "Bitte nicht stören",
+      "until": "{status} bis {time}",
       "group": {"other": "{online} von {total} online"}
     },
     "connection": {"connecting": "Verbindung wird hergestellt\u00a0…", "failed": "Keine Verbindung", "signedOut": "Bitte erneut anmelden"}
@@ -115,6 +121,9 @@ export default [
       "online": "En ligne",
       "away": "Absent(e)",
       "offline": "Hors ligne",
+      "busy": "Occupé(e)",
+      "dnd": "Ne pas déranger",
+      "until": "{status} (jusqu’à {time})",
       "group": {"other": "{online} sur {total} en ligne"}
     },
     "connection": {"connecting": "Connexion…", "failed": "Pas de connexion", "signedOut": "Veuillez vous identifier à nouveau"}
@@ -155,6 +164,9 @@ export default [
       "online": "En línea",
       "away": "Ausente",
       "offline": "Sin conexión",
+      "busy": "No disponible",
+      "dnd": "No molestar",
+      "until": "{status} (hasta: {time})",
       "group": {"other": "{online} de {total} en línea"}
     },
     "connection": {"connecting": "Conectando…", "failed": "Sin conexión", "signedOut": "Vuelve a iniciar sesión"}
@@ -195,6 +207,9 @@ export default [
       "online": "Online",
       "away": "Ausente",
       "offline": "Offline",
+      "busy": "Indisponível",
+      "dnd": "Não incomodar",
+      "until": "{status} até {time}",
       "group": {"other": "{online} de {total} online"}
     },
     "connection": {"connecting": "Conectando…", "failed": "Sem conexão", "signedOut": "Entre novamente na sua conta"}
@@ -235,6 +250,9 @@ export default [
       "online": "Online",
       "away": "Assente",
       "offline": "Offline",
+      "busy": "Non disponibile",
+      "dnd": "Non disturbare",
+      "until": "{status} (fino a: {time})",
       "group": {"other": "{online} su {total} online"}
     },
     "connection": {"connecting": "Connessione in corso…", "failed": "Nessuna connessione", "signedOut": "Accedi di nuovo"}
@@ -275,6 +293,9 @@ export default [
       "online": "Online",
       "away": "Afwezig",
       "offline": "Offline",
+      "busy": "Bezet",
+      "dnd": "Niet storen",
+      "until": "{status} tot {time}",
       "group": {"other": "{online} van de {total} online"}
     },
     "connection": {"connecting": "Verbinding maken…", "failed": "Geen verbinding", "signedOut": "Log opnieuw in"}
@@ -315,6 +336,9 @@ export default [
       "online": "Online",
       "away": "Z dala od urządzenia",
       "offline": "Offline",
+      "busy": "Brak czasu",
+      "dnd": "Nie przeszkadzać",
+      "until": "{status} do {time}",
       "group": {"other": "{online} z {total} online"}
     },
     "connection": {"connecting": "Łączenie…", "failed": "Brak połączenia", "signedOut": "Zaloguj się ponownie"}
@@ -355,6 +379,9 @@ export default [
       "online": "В сети",
       "away": "Нет на месте",
       "offline": "Не в сети",
+      "busy": "Не могу говорить",
+      "dnd": "Не беспокоить",
+      "until": "{status} до {time}",
       "group": {"other": "{online} из {total} в сети"}
     },
     "connection": {"connecting": "Подключение…", "failed": "Нет соединения", "signedOut": "Войдите снова"}
@@ -395,6 +422,9 @@ export default [
       "online": "على الإنترنت",
       "away": "بلا نشاط",
       "offline": "بلا اتصال",
+      "busy": "مشغول",
+      "dnd": "عدم الإزعاج",
+      "until": "{status} حتى {time}",
       "group": {"other": "{online} من {total} على الإنترنت"}
     },
     "connection": {"connecting": "جارٍ الاتصال…", "failed": "لا يوجد اتصال", "signedOut": "يُرجى تسجيل الدخول مرة أخرى"}
@@ -435,6 +465,9 @@ export default [
       "online": "מחובר/ת",
       "away": "לא ליד המכשיר",
       "offline": "לא מחובר/ת",
+      "busy": "בעיסוק",
+      "dnd": "נא לא להפריע",
+      "until": "{status} עד {time}",
       "group": {"one": "{online} מתוך {total} מחובר/ת", "other": "{online} מתוך {total} מחוברים"}
     },
     "connection": {"connecting": "התחברות…", "failed": "אין חיבור", "signedOut": "יש להיכנס שוב לחשבון"}
@@ -475,6 +508,9 @@ export default [
       "online": "ऑनलाइन",
       "away": "फ़िलहाल दूर",
       "offline": "ऑफ़लाइन",
+      "busy": "व्यस्त",
+      "dnd": "परेशान न करें",
+      "until": "{status}, {time} तक",
       "group": {"other": "{total} में से {online} ऑनलाइन"}
     },
     "connection": {"connecting": "कनेक्ट हो रहा है…", "failed": "कनेक्शन नहीं है", "signedOut": "कृपया फिर से साइन इन करें"}
@@ -515,6 +551,9 @@ export default [
       "online": "オンライン",
       "away": "離席中",
       "offline": "オフライン",
+      "busy": "取り込み中",
+      "dnd": "応答不可",
+      "until": "{status}（{time}まで）",
       "group": {"other": "{total}人中{online}人がオンライン"}
     },
     "connection": {"connecting": "接続中…", "failed": "接続されていません", "signedOut": "もう一度サインインしてください"}
@@ -555,6 +594,9 @@ export default [
       "online": "온라인",
       "away": "자리 비움",
       "offline": "오프라인",
+      "busy": "다른 용무 중",
+      "dnd": "방해 금지",
+      "until": "{status} ({time}까지)",
       "group": {"other": "{total}명 중 {online}명 온라인"}
     },
     "connection": {"connecting": "연결 중…", "failed": "연결되지 않음", "signedOut": "다시 로그인하세요"}
@@ -595,6 +637,9 @@ export default [
       "online": "在线",
       "away": "离开",
       "offline": "离线",
+      "busy": "忙碌",
+      "dnd": "请勿打扰",
+      "until": "{status}（至 {time}）",
       "group": {"other": "{total}人中有{online}人在线"}
     },
     "connection": {"connecting": "正在连接…", "failed": "未连接", "signedOut": "请重新登录"}
@@ -635,6 +680,9 @@ export default [
       "online": "線上",
       "away": "離開",
       "offline": "離線",
+      "busy": "忙碌",
+      "dnd": "請勿打擾",
+      "until": "{status}（至 {time}）",
       "group": {"other": "{total}人中有{online}人在線上"}
     },
     "connection": {"connecting": "正在連線…", "failed": "未連線", "signedOut": "請重新登入"}
@@ -675,6 +723,9 @@ export default [
       "online": "Çevrimiçi",
       "away": "Uzakta",
       "offline": "Çevrimdışı",
+      "busy": "Meşgul",
+      "dnd": "Rahatsız etmeyin",
+      "until": "{status} (bitiş: {time})",
       "group": {"other": "{online}/{total} kişi çevrimiçi"}
     },
     "connection": {"connecting": "Bağlanıyor…", "failed": "Bağlantı yok", "signedOut": "Lütfen yeniden giriş yapın"}
@@ -715,6 +766,9 @@ export default [
       "online": "У мережі",
       "away": "Немає на місці",
       "offline": "Не в мережі",
+      "busy": "Немає часу",
+      "dnd": "Не турбувати",
+      "until": "{status} до {time}",
       "group": {"other": "{online} з {total} у мережі"}
     },
     "connection": {"connecting": "З’єднання…", "failed": "Немає з’єднання", "signedOut": "Увійдіть знову"}

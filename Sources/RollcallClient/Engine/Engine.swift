@@ -21,6 +21,7 @@ final class Engine: @unchecked Sendable {
         var typing: [ConversationID: Typing] = [:]
         var members: [ConversationID: Members] = [:]
         var here: [ConversationID: Here] = [:]
+        var person = Person()
     }
 
     let environment: Environment
@@ -61,6 +62,7 @@ final class Engine: @unchecked Sendable {
     private(set) var ownUser: UserID?
     /// Whom the session may ask about by name; `nil` before the first welcome.
     private(set) var right: WatchRight?
+    private(set) lazy var person = OwnPerson(in: self)
     private(set) var typingExpiry = Duration.seconds(3)
     /// The one timer, and how to cancel it.
     private var timer: (deadline: ContinuousClock.Instant, cancel: () -> Void)?
@@ -158,7 +160,7 @@ extension Engine {
         for room in rooms.all { deadline = earliest(deadline, room.deadline) }
         for stop in stops { deadline = earliest(deadline, stop.deadline) }
         for pause in pauses { deadline = earliest(deadline, pause.deadline) }
-        deadline = earliest(earliest(deadline, staleAt), restAt)
+        deadline = earliest(earliest(deadline, staleAt), earliest(restAt, person.deadline))
         if connection.isOpen { deadline = earliest(deadline, outbox.deadline) }
         if isTimeRead { deadline = earliest(deadline, shared.withLock { $0.clock.deadline }) }
         return deadline
@@ -198,6 +200,7 @@ extension Engine {
         people.emptied()
         for room in rooms.all { room.emptied() }
         ownUser = nil
+        person.emptied()
         becameStale()
     }
 
@@ -219,6 +222,7 @@ extension Engine {
         for pause in pauses where pause.deadline.map({ now >= $0 }) ?? false { end(pause) }
         if let staleAt, now >= staleAt { becameStale() }
         if let restAt, now >= restAt { rest() }
+        person.deadlinePassed(at: now)
         for room in rooms.all { room.deadlinePassed(at: now) }
         for field in fields { signalled(field, field.deadlinePassed(at: now)) }
         changed()
@@ -239,9 +243,7 @@ extension Engine {
         for problem in outbox.problems { report(problem) }
         outbox.problems = []
         if outbox.isBeyondLimits, !wasBeyondLimits {
-            report(
-                RollcallError(
-                    .limit, "more users or conversations are observed, or entered, than the worker serves a session"))
+            report(RollcallError(.limit, "more is observed, or entered, than the worker serves a session"))
         }
         wasBeyondLimits = outbox.isBeyondLimits
     }
@@ -463,11 +465,12 @@ extension Engine {
             switch outbox.acknowledged(id) {
             case .stop(let stop): end(stop, published: true)
             case .token(let token): connection.freshTokenAnswered(token, accepted: true)
+            case .person: person.changed()
             case .watch, .join, .enter, .get, .state, nil: break
             }
         case .error(let error):
             refused(error)
-        case .person: break
+        case .person(let person): self.person.heard(person)
         case .welcome, .goodbye, .pong:
             break  // Handled by the connection.
         }
@@ -478,15 +481,15 @@ extension Engine {
         guard let (subject, isFinal) = outbox.refused(error, at: now, using: &random) else {
             // Usually a typing signal. The field keeps signalling, so a temporary refusal is not reported. Nor is
             // `not_joined`, which follows a join whose refusal was reported.
-            if !error.retry, error.code != .notJoined { report(RollcallError(error)) }
-            return
+            return error.retry || error.code == .notJoined ? () : report(RollcallError(error))
         }
+        if case .person = subject { person.changed() }
         switch subject {
         case .join(let conversation): refused(conversation, isFinal ? RollcallError(error) : nil)
         case .get(let users): if isFinal { people.readRefused(users) }
         case .stop(let stop): end(stop, published: false)
         case .token(let token): if isFinal { connection.freshTokenAnswered(token, accepted: false) }
-        case .watch, .enter, .state: if isFinal { report(RollcallError(error)) }
+        case .watch, .enter, .state, .person: if isFinal { report(RollcallError(error)) }
         }
     }
 

@@ -23,6 +23,7 @@ struct Outbox {
         case stop(Stop)
         case state
         case token(String)
+        case person
     }
 
     private struct Signal {
@@ -56,6 +57,8 @@ struct Outbox {
     /// A fresh token for the worker, and the last message that had one.
     var token: String?
     private var lastToken: MessageID?
+    /// What the app has set of its user: what is to be sent, and what was sent and is not answered.
+    private(set) var person: (due: PersonPatch?, sent: PersonPatch?) = (nil, nil)
     private var signals: [Signal] = []
     private var limits = ServerMessage.Limits.beforeWelcome
     private var hasLimits = false
@@ -71,8 +74,8 @@ struct Outbox {
     /// worker tells a session of that which has not joined.
     private var forGood = Retry(shortest: .seconds(2), first: .seconds(4), longest: .seconds(58))
     /// Refused for now: whether the state, a token, users to get, and entries.
-    private var again: (state: Bool, token: String?, gets: Set<UserID>, entries: Set<ConversationID>) = (
-        false, nil, [], []
+    private var again: (state: Bool, token: String?, gets: Set<UserID>, entries: Set<ConversationID>, person: Bool) = (
+        false, nil, [], [], false
     )
     private var unanswered: [MessageID: Subject] = [:]
     private var lastID: Int64 = 0
@@ -95,7 +98,7 @@ struct Outbox {
             token = token ?? again.token
             gets.formUnion(again.gets)
             for conversation in again.entries { entriesTold[conversation] = nil }
-            again = (false, nil, [], [])
+            again = (false, nil, [], [], false)
         }
         if forGood.isDue(at: now) {
             users.retry(.forGood)
@@ -129,7 +132,8 @@ struct Outbox {
         conversations.connectionLost()
         (signals, gets, getting, token, entriesTold) = ([], [], nil, nil, [:])
         (entriesLimited, entryPaces, entryDue) = ([], [:], nil)
-        again = (false, nil, [], [])
+        again = (false, nil, [], [], false)
+        personUnanswered()
         charged = [:]
         budget.lacking = nil
         (forNow.deadline, forGood.deadline) = (nil, nil)
@@ -140,6 +144,23 @@ struct Outbox {
     mutating func spend(at now: ContinuousClock.Instant) {
         budget.count(at: now)
         budget.spend(1)
+    }
+
+    /// Sets something of the user, after what was set before.
+    mutating func set(_ patch: PersonPatch) {
+        var due = person.due ?? PersonPatch()
+        due.merge(patch)
+        person.due = due
+    }
+
+    /// The next user has not set it.
+    mutating func forgetPerson() { person = (nil, nil) }
+
+    /// What was sent is sent again, with what was set since.
+    private mutating func personUnanswered() {
+        guard var sent = person.sent else { return }
+        if let due = person.due { sent.merge(due) }
+        person = (sent, nil)
     }
 
     /// Has this device have a conversation open, with this data, or not.
@@ -168,7 +189,9 @@ extension Outbox {
     /// Returns the subject of an acknowledged message. The answer to a `get` is presence, which may come later.
     mutating func acknowledged(_ id: MessageID) -> Subject? {
         if case .get = unanswered[id] { return nil }
-        return unanswered.removeValue(forKey: id)
+        let subject = unanswered.removeValue(forKey: id)
+        if case .person = subject { person.sent = nil }
+        return subject
     }
 
     /// Handles presence that answers a message.
@@ -231,6 +254,9 @@ extension Outbox {
             }
         case .state: again.state = again.state || error.retry
         case .token(let token): if error.retry, id == lastToken { again.token = token }
+        case .person:
+            again.person = error.retry
+            if error.retry { personUnanswered() } else { person.sent = nil }
         // A stop is not sent again: the waiting call returns at once, and the typing expires at the worker.
         case .stop: return (subject, true)
         }
@@ -263,6 +289,10 @@ extension Outbox {
             lastToken = ask(.token(token))
             taken.append(ClientRequest(.token(ByteString(token)), id: lastToken))
             (self.token, again.token) = (nil, nil)
+        }
+        if let patch = person.due, person.sent == nil, !again.person, mayTake(.person(patch)) {
+            person = (nil, patch)
+            taken.append(ClientRequest(.person(patch), id: ask(.person)))
         }
         if let state, state != stateTold, mayTake(.state(state)) {
             taken.append(ClientRequest(.state(state), id: ask(.state)))

@@ -126,6 +126,11 @@ extension Language.Words {
         public var online: String
         public var away: String
         public var offline: String
+        public var busy: String
+        /// `Do not disturb`.
+        public var dnd: String
+        /// `{status} until {time}`: one of the two, and `15:00` or `3 Dec, 15:00`.
+        public var until: String
         /// `{online} of {total} online`. The form depends on how many are online.
         public var group: Forms
     }
@@ -340,6 +345,9 @@ extension Language.Words {
             Phrase("presence.online", presence.online),
             Phrase("presence.away", presence.away),
             Phrase("presence.offline", presence.offline),
+            Phrase("presence.busy", presence.busy),
+            Phrase("presence.dnd", presence.dnd),
+            Phrase("presence.until", presence.until, ["status", "time"]),
             Phrase("presence.group", presence.group, ["online", "total"]),
             Phrase("connection.connecting", connection.connecting),
             Phrase("connection.failed", connection.failed),

@@ -3,7 +3,7 @@
 
 public import Foundation
 
-/// Turns a presence into a line such as `Last seen today`.
+/// Turns a presence into a line such as `Last seen today`, or `Do not disturb until 15:00`.
 public struct LastSeenText: Sendable {
     public enum Style: Hashable, Sendable, CaseIterable {
         /// `Active now`, `Away`, `Last seen just now`, `3m ago`, `Active recently`, `Last seen today`, `Last seen
@@ -18,8 +18,9 @@ public struct LastSeenText: Sendable {
 
     public var language: Language
     public var style: Style
-    /// The reader's, which decides what is today.
+    /// The reader's, which decides what is today, and what the clock shows.
     public var timeZone = TimeZone.autoupdatingCurrent
+    package var hourCycle = Locale.autoupdatingCurrent.hourCycle
 
     /// Creates a text, by default in the user's language, which is ``Language/current``.
     public init(language: Language = .current, style: Style = .discreet) {
@@ -31,12 +32,14 @@ public struct LastSeenText: Sendable {
     /// user is offline and was never seen.
     public func text(for presence: Presence?, at now: Timestamp) -> String {
         guard let presence else { return "" }
-        switch presence.status {
-        case .online: return language.words.lastSeen.now
-        case .away: return language.words.presence.away
-        case .offline: break
+        if presence.status != .offline {
+            let line = text(for: presence.availability, until: presence.until, at: now)
+            if !line.isEmpty { return line }
+            return presence.status == .online ? language.words.lastSeen.now : language.words.presence.away
         }
-        guard let lastSeen = presence.lastSeen else { return "" }
+        guard let lastSeen = presence.lastSeen else {
+            return presence.isTimeless ? language.words.presence.offline : ""
+        }
         let age = now.since(lastSeen)
         switch style {
         case .discreet: return discreet(age, isToday: lastSeen >= midnight(before: now))
@@ -44,8 +47,30 @@ public struct LastSeenText: Sendable {
         }
     }
 
+    /// `Busy`, `Do not disturb until 15:00`, or with the day if that is not today. Empty if it has ended.
+    func text(for availability: Availability?, until: Timestamp?, at now: Timestamp) -> String {
+        let words = language.words.presence
+        guard let availability, availability != .invisible, until.map({ $0 > now }) ?? true else { return "" }
+        let status = availability == .dnd ? words.dnd : words.busy
+        return until.map { words.until.filled([("status", status), ("time", clock($0, at: now))]) } ?? status
+    }
+
+    /// The reader's own clock of 12 or 24 hours, in the language.
+    private func clock(_ time: Timestamp, at now: Timestamp) -> String {
+        var locale = Locale.Components(identifier: language.id)
+        locale.hourCycle = hourCycle
+        locale.numberingSystem = "latn"
+        var style = Date.FormatStyle(locale: Locale(components: locale), calendar: calendar, timeZone: timeZone)
+            .hour().minute()
+        if time >= midnight(after: now) { style = style.day().month() }
+        return time.date.formatted(style)
+    }
+
     /// How long the text stays correct if the presence does not change; `nil` if always. Ask for the text again then.
     public func validity(for presence: Presence?, at now: Timestamp) -> Duration? {
+        if let until = presence?.until, presence?.status != .offline, until > now {
+            return min(until, midnight(after: now)).since(now)
+        }
         guard let presence, presence.status == .offline, let lastSeen = presence.lastSeen else { return nil }
         let age = max(.zero, now.since(lastSeen))
         if age < .minute { return .minute - now.since(lastSeen) }
@@ -127,7 +152,7 @@ public enum PresenceDot: String, Hashable, Sendable, CaseIterable {
         switch presence?.status {
         case .online: self = .green
         case .away: self = .amber
-        case .offline: self = presence?.lastSeen == nil ? .none : .grey
+        case .offline: self = presence?.lastSeen == nil && presence?.isTimeless != true ? .none : .grey
         case nil: self = .none
         }
     }

@@ -19,13 +19,14 @@ public enum Availability: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// A user's own settings, and whom they have blocked.
 public struct Person: Hashable, Sendable {
-    /// Who sees whether the user is there.
+    /// Who sees whether the user is there; `nil`: whoever may ask.
     public private(set) var presence: Audience?
-    /// Who sees when the user was last there.
+    /// Who sees when the user was last there; `nil`: whoever may ask.
     public private(set) var lastSeen: Audience?
     public private(set) var availability: Availability?
-    public private(set) var text: ByteString?
-    public private(set) var emoji: ByteString?
+    private var words: [Field: ByteString] = [:]
+    public var text: String? { words[.text]?.string }
+    public var emoji: String? { words[.emoji]?.string }
     /// When ``availability``, ``text`` and ``emoji`` end, in Redis time.
     public private(set) var until: Timestamp?
     /// When the user was last hidden from everybody: what they did until then is shown to nobody later.
@@ -66,8 +67,7 @@ public struct Person: Hashable, Sendable {
         case .presence: presence.map { ByteString($0.rawValue) }
         case .lastSeen: lastSeen.map { ByteString($0.rawValue) }
         case .availability: availability.map { ByteString($0.rawValue) }
-        case .text: text
-        case .emoji: emoji
+        case .text, .emoji: words[field]
         case .until: until.map { ByteString("\($0.milliseconds)") }
         case .unseen: unseen.map { ByteString("\($0.milliseconds)") }
         }
@@ -81,8 +81,8 @@ public struct Person: Hashable, Sendable {
         case .presence: presence = value.flatMap(Audience.init(word:))
         case .lastSeen: lastSeen = value.flatMap(Audience.init(word:))
         case .availability: availability = value.flatMap(Availability.init(word:))
-        case .text: text = value?.cleaned(atMost: Self.mostTextBytes)
-        case .emoji: emoji = value?.cleaned(atMost: Self.mostEmojiBytes)
+        case .text, .emoji:
+            words[field] = value?.cleaned(atMost: field == .text ? Self.mostTextBytes : Self.mostEmojiBytes)
         case .until: until = value.flatMap(Int64.init(decimal:)).map(Timestamp.init(milliseconds:))
         case .unseen: unseen = value.flatMap(Int64.init(decimal:)).map(Timestamp.init(milliseconds:))
         }
@@ -91,6 +91,13 @@ public struct Person: Hashable, Sendable {
 
     /// Whether the user is hidden from everybody else, but for the end of that.
     package var hidesAll: Bool { presence == .nobody || availability == .invisible }
+
+    /// What a patch makes of the person. A duration has no end yet.
+    package func changed(by patch: PersonPatch?) -> Person {
+        var person = self
+        for (field, value) in patch?.settings ?? [:] { _ = person.set(field, to: value) }
+        return person
+    }
 
     /// The person at this moment: what ``until`` ends has ended.
     package func current(at time: Timestamp) -> Person {
@@ -308,6 +315,24 @@ extension Person {
     }
 }
 
+extension Person {
+    /// A change of one setting.
+    public enum Setting: Hashable, Sendable {
+        /// Who sees whether the user is there; `nil`: whoever may ask.
+        case presence(Audience?)
+        /// Who sees when the user was last there; `nil`: whoever may ask.
+        case lastSeen(Audience?)
+        case availability(Availability?)
+        /// A worker takes texts from devices only if `person.self` is `all`.
+        case text(String?)
+        case emoji(String?)
+        /// When ``availability``, ``text`` and ``emoji`` end, at most a year ahead.
+        case until(Timestamp?)
+        /// The same, so long after the worker takes it.
+        case lasting(Duration)
+    }
+}
+
 /// What a user or an app's server wants to have changed of a user's settings.
 public struct PersonPatch: Hashable, Sendable {
     /// What is set; `nil` clears. What is not in it stays.
@@ -317,6 +342,29 @@ public struct PersonPatch: Hashable, Sendable {
 
     public init(_ settings: [Person.Field: ByteString?] = [:], lasting: Int64? = nil) {
         (self.settings, lasts) = (settings, lasting)
+    }
+
+    /// Creates a change of these settings; of two of one kind, the last counts.
+    public init(_ settings: some Sequence<Person.Setting>) {
+        self.init()
+        for setting in settings {
+            switch setting {
+            case .presence(let audience): merge(Self([.presence: audience.map { ByteString($0.rawValue) }]))
+            case .lastSeen(let audience): merge(Self([.lastSeen: audience.map { ByteString($0.rawValue) }]))
+            case .availability(let one): merge(Self([.availability: one.map { ByteString($0.rawValue) }]))
+            case .text(let text): merge(Self([.text: text.map(ByteString.init)]))
+            case .emoji(let emoji): merge(Self([.emoji: emoji.map(ByteString.init)]))
+            case .until(let time): merge(Self([.until: time.map { ByteString("\($0.milliseconds)") }]))
+            case .lasting(let duration): merge(Self(lasting: duration.milliseconds))
+            }
+        }
+    }
+
+    /// Adds what is wanted later, which counts.
+    package mutating func merge(_ later: PersonPatch) {
+        settings.merge(later.settings) { $1 }
+        if later.lasts != nil { settings[.until] = nil }
+        if later.lasts != nil || later.settings[.until] != nil { lasts = later.lasts }
     }
 
     /// What is to be written at this moment.

@@ -1,7 +1,7 @@
 // The texts: the examples shared with the Swift client, and what only the browser module has.
 
 import {
-  RollcallError, TypingAnnouncer, addLanguage, changeWords, connectionText, groupCount, languages, lastSeenText,
+  RollcallError, TypingAnnouncer, addLanguage, availabilityText, changeWords, connectionText, groupCount, languages, lastSeenText,
   lastSeenValidity, presenceDot, presenceText, typingDots, typingLabel, typingText,
 } from "/rollcall.js";
 import { equal, ok, throws } from "./world.js";
@@ -45,9 +45,25 @@ export const stories = {
     equal(groupCount(presences, total, { language }), { online, total, text });
   }),
 
-  "P8: the golden words for dots": () => each("presence", ({ language, ...words }) => {
+  "P8: the golden words for dots": () => each("presence", ({ language, busy, until, ...words }) => {
     for (const [status, word] of Object.entries(words)) equal(presenceText({ status }, { language }), word);
   }),
+
+  "busy, and not to be disturbed until three": () => each("presence", ({ language, busy, until }) => {
+    const [noon, three] = [new Date(2026, 6, 14, 12).getTime(), new Date(2026, 6, 14, 15).getTime()];
+    const { hourCycle } = new Intl.DateTimeFormat(undefined, { hour: "numeric" }).resolvedOptions();
+    const clock = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", hourCycle, numberingSystem: "latn" });
+    equal(availabilityText({ availability: "busy" }, noon, { language }), busy);
+    equal(availabilityText({ availability: "dnd", until: three }, noon, { language }), until.replace("15:00", clock.format(three)));
+    equal(availabilityText({ availability: "dnd", until: three }, three, { language }), "");
+    equal(lastSeenText({ status: "away", availability: "busy" }, noon, { language }), busy);
+    ok(availabilityText({ availability: "busy", until: three + 86_400_000 }, noon, { language }).includes("15"), "the day");
+  }),
+
+  "who does not say when is offline, with a grey dot": () => {
+    const bob = { status: "offline", lastSeen: null, version: 1 };
+    equal([lastSeenText(bob, Date.now(), { language: "en" }), presenceDot(bob)], ["Offline", "grey"]);
+  },
 
   "X5: the browser's plural rules are those of the golden cases": () => each("plurals", ({ language, ...categories }) => {
     const rules = new Intl.PluralRules(language);
@@ -118,7 +134,7 @@ export const stories = {
       },
       lastSeen: Object.fromEntries(["now", "justNow", "recently", "today", "yesterday", "week", "month", "longAgo"].map((key) => [key, "Arr"])
         .concat(["minutes", "minutesAgo", "hoursAgo", "daysAgo"].map((key) => [key, { other: "{count} bells ago" }]))),
-      presence: { online: "Aboard", away: "Ashore", offline: "At sea", group: { other: "{online} of {total} aboard" } },
+      presence: { online: "Aboard", away: "Ashore", offline: "At sea", busy: "Busy", dnd: "Belay", until: "{status} till {time}", group: { other: "{online} of {total} aboard" } },
       connection: { connecting: "Hoistin' sail…", failed: "Adrift", signedOut: "Sign on again" },
     };
     addLanguage(words);

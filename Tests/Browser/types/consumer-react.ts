@@ -2,7 +2,7 @@
 
 import { createElement } from "react";
 import {
-  RollcallProvider, useConnection, useConversations, useHere, useMembers, usePresence, useRollcall, useTyping,
+  RollcallProvider, useConnection, useConversations, useHere, useMembers, usePerson, usePresence, useRollcall, useTyping,
   useTypingInput,
 } from "rollcall/react";
 
@@ -14,12 +14,14 @@ function Chat({ id, friend }: { id: string; friend: string }) {
   const page = useHere(id, { enter: false, data: { section: 4 }, maximumNames: 2 });
   const row = useConversations({ [id]: [friend] })(id);
   const { isConnected, staleSince } = useConnection();
+  const me = usePerson();
+  me.set({ availability: me.person.availability === "dnd" ? null : "dnd", until: new Date(), lastSeen: "nobody" });
   restored("draft");
   edited(text);
   send();
   void sendConfirmed({ within: 500 }).then((isConfirmed: boolean) => isConfirmed);
   const parts: string[] = [
-    page.text, page.label, `${page.otherCount} ${page.others[0]?.since} ${page.here.users.length}`, label, announcement, lastSeen, dot, meaning, counted, row.text, row.presence(friend).text, `${typing.count} ${count}`,
+    me.text,     page.text, page.label, `${page.otherCount} ${page.others[0]?.since} ${page.here.users.length}`, label, announcement, lastSeen, dot, meaning, counted, row.text, row.presence(friend).text, `${typing.count} ${count}`,
     `${isConnected} ${staleSince} ${presence?.status} ${useRollcall()?.now}`, ...people.map(({ user, name, dot }) => name ?? user + dot),
   ];
   return createElement("p", null, ...parts);

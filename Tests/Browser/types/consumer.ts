@@ -1,7 +1,7 @@
 // An application written in TypeScript: it is compiled, not run.
 
 import {
-  InvalidTypingSettings, RollcallClient, RollcallError, TypingAnnouncer, addLanguage, groupCount, hereLabel, hereText, languages,
+  InvalidTypingSettings, RollcallClient, RollcallError, TypingAnnouncer, addLanguage, availabilityText, groupCount, hereLabel, hereText, languages,
   lastSeenText, lastSeenValidity, presenceDot, presenceText, typingDots, typingLabel, typingText,
   type ConnectionState, type LanguageWords, type Presence, type Typing,
 } from "../../../Sources/RollcallBrowser/Module/rollcall.js";
@@ -20,6 +20,8 @@ const rollcall = new RollcallClient({
 rollcall.connect();
 const unfollow = rollcall.followPage();
 
+rollcall.person.subscribe((me) => line.append(availabilityText(me, rollcall.now), me.lastSeen ?? ""));
+rollcall.setPerson({ presence: null, availability: "invisible", for: 3_600_000 });
 rollcall.addEventListener("problem", ({ detail }) => line.append(detail.code));
 rollcall.addEventListener("wire", ({ detail }) => "sent" in detail ? detail.sent : detail.received);
 

@@ -58,6 +58,9 @@ struct Golden: Decodable {
         let online: String
         let away: String
         let offline: String
+        let busy: String
+        /// What is shown of somebody who is not to be disturbed until three.
+        let until: String
     }
 
     struct PluralCase: Decodable {

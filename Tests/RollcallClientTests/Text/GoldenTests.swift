@@ -44,6 +44,19 @@ import Testing
         }
     }
 
+    @Test("busy, and not to be disturbed until three, in every language")
+    func availability() {
+        for example in Golden.cases.presence {
+            let language = Language.all.first { $0.id == example.language } ?? .english
+            var words = LastSeenText(language: language)
+            (words.timeZone, words.hourCycle) = (.gmt, .zeroToTwentyThree)
+            let (noon, three) = (Timestamp(milliseconds: 43_200_000), Timestamp(milliseconds: 54_000_000))
+            #expect(words.text(for: .busy, until: nil, at: noon) == example.busy)
+            #expect(words.text(for: .dnd, until: three, at: noon) == example.until)
+            #expect(words.text(for: .dnd, until: three, at: three) == "")
+        }
+    }
+
     @Test("plural categories as in CLDR")
     func plurals() throws {
         for example in Golden.cases.plurals {

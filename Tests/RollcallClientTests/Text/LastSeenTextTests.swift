@@ -71,6 +71,37 @@ import Testing
         #expect(LastSeenText.english.text(for: nil, at: now) == "")
     }
 
+    @Test("who is there says until when not to be disturbed, on which clock, and on which day; who is offline does not")
+    func availability() throws {
+        var english = english(.discreet)
+        english.hourCycle = .zeroToTwentyThree
+        let now = Timestamp(milliseconds: seen)  // 07:06:40
+        func bob(_ status: PresenceStatus, until: Int64) throws -> Presence {
+            try JSONDecoder().decode(
+                Presence.self,
+                from: Data(
+                    #"""
+                    {"user":"bob","status":"\#(status)","version":7,"availability":"dnd","until":\#(until),"last_seen":\#(seen)}
+                    """#.utf8))
+        }
+        #expect(english.text(for: try bob(.away, until: seen + 3_600_000), at: now) == "Do not disturb until 08:06")
+        #expect(english.validity(for: try bob(.online, until: seen + 3_600_000), at: now) == .seconds(3600))
+        let tomorrow = try bob(.online, until: seen + 86_400_000)
+        #expect(english.text(for: tomorrow, at: now) == "Do not disturb until Jul 28 at 07:06")
+        #expect(english.validity(for: tomorrow, at: now) == .seconds(60_800), "at midnight it is today")
+        #expect(english.text(for: try bob(.online, until: seen), at: now) == "Active now")
+        #expect(english.text(for: try bob(.offline, until: seen + 3_600_000), at: now) == "Last seen just now")
+        english.hourCycle = .oneToTwelve
+        #expect(english.text(for: tomorrow, at: now).hasSuffix("7:06\u{202F}AM"))
+    }
+
+    @Test("who does not say when is offline, with a grey dot")
+    func timeless() {
+        let bob = Presence.of("bob", .offline, version: 1)
+        #expect(LastSeenText.english.text(for: bob, at: Timestamp(milliseconds: seen)) == "Offline")
+        #expect(PresenceDot(bob) == .grey)
+    }
+
     @Test("the text says how long it stays correct, and changes exactly then", arguments: LastSeenText.Style.allCases)
     func validity(style: LastSeenText.Style) {
         let english = english(style)

@@ -67,7 +67,8 @@ import Testing
             "daysAgo": {"one": "Sågs för {count} dag sedan", "other": "Sågs för {count} dagar sedan"}
           },
           "presence": {
-            "online": "Online", "away": "Borta", "offline": "Offline", "group": {"other": "{online} av {total} online"}
+            "online": "Online", "away": "Borta", "offline": "Offline", "busy": "Upptagen",
+            "dnd": "Stör ej", "until": "{status} till {time}", "group": {"other": "{online} av {total} online"}
           },
           "connection": {"connecting": "Ansluter…", "failed": "Inte ansluten", "signedOut": "Logga in igen"}
         }
