@@ -135,7 +135,7 @@ struct AdminOptions: ParsableArguments {
     }
 
     /// Percent-encodes every byte except letters, digits and `-`, `_`, `~`.
-    private static func encoded(_ text: String) -> String {
+    static func encoded(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):

@@ -33,6 +33,29 @@ def test_the_list_of_conversations_is_live(demo, devices):
     bob.has_message("Hi")
 
 
+def test_what_users_decide_shows_on_the_others_and_on_their_own_devices(demo, devices):
+    alice, bob, laptop = devices
+    bob.says("Online")
+    box = "{} [data-part={}]"
+    is_checked = "document.querySelector(arguments[0]).checked === arguments[1]"
+    demo.press(box.format(alice.root, "dnd"))
+    demo.until("bob reads it", "document.querySelector(arguments[0]).textContent.startsWith('Do not disturb until ')", f"{bob.root} .chat-line")
+    demo.until("her laptop knows", is_checked, box.format(laptop.root, "dnd"), True)
+    demo.press(box.format(laptop.root, "invisible"))
+    bob.says("Offline")
+    alice.field.send_keys("x")
+    demo.until("her phone knows", is_checked, box.format(alice.root, "invisible"), True)
+    assert not bob.shows_dots, "what an invisible user types is not sent"
+    demo.press(box.format(alice.root, "invisible"))
+    bob.says("Online")
+    demo.press(box.format(bob.root, "blocked"))
+    alice.says("Offline")
+    bob.says("Offline")
+    demo.until("neither may write", "document.querySelector(arguments[0]).inert", f"{alice.root} .composer")
+    demo.press(box.format(bob.root, "blocked"))
+    alice.says("Online")
+
+
 def test_a_bot_thinks_and_then_types(demo, devices):
     alice, *_ = devices
     demo.press("#conversations [value=assistant]")

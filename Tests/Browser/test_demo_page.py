@@ -45,6 +45,7 @@ def test_the_page_answers_to_its_own_name_only(dev, method, headers, status):
 ])
 def test_no_other_page_may_break_anything(dev, headers, status):
     assert ask(dev, "POST", "/parts/nothing/crash", **headers) == status
+    assert ask(dev, "PUT", "/people/alice/blocked/{", **headers) == (400 if status == 404 else status)
 
 
 def test_the_console_stays_silent(demo, devices):

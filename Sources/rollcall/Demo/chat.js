@@ -66,6 +66,25 @@ export class Chat extends EventTarget {
     this.#channel.postMessage("opened");
   }
 
+  /** Whom each user has blocked, as the page's server knows it. */
+  #blocked = new Map();
+
+  /** Whether one of two users has blocked the other: then nothing of their chat is passed on. */
+  isBlocked(user, other) { return this.blocks(user, other) || this.blocks(other, user); }
+  blocks(user, other) { return this.#blocked.get(user)?.has(other) ?? false; }
+
+  /** Asks the page's server. Emits `blocks`. */
+  async loadBlocks(user) {
+    const answer = await fetch(`people/${user}`).then((each) => each.ok ? each.json() : null, () => null);
+    if (answer) this.#blocked.set(user, new Set(Object.keys(answer.blocked)));
+    this.dispatchEvent(new Event("blocks"));
+  }
+
+  async block(user, other, isBlocked) {
+    await fetch(`people/${user}/blocked/${other}`, { method: isBlocked ? "PUT" : "DELETE" }).catch(() => {});
+    await this.loadBlocks(user);
+  }
+
   /** A copy of the messages of all conversations, oldest first. */
   get all() { return new Map(this.#messages); }
 

@@ -64,13 +64,15 @@ class Unreachable extends EventTarget {
 }
 
 /**
- * Emits `conversation` (another one was opened), `changed` (its connection or state), `presence`, `typing`, `here`,
- * `messages`, `sends`, and `told` for everything that its client learned about others or itself, with `{ what, user,
+ * Emits `conversation` (another one was opened), `changed` (its connection or state), `person` (what its user has decided),
+ * `presence`, `typing`, `here`, `messages`, `sends`, and `told` for everything that its client learned about others or itself, with `{ what, user,
  * status, isOwn }` in the detail.
  */
 export class Device extends EventTarget {
   connection = { status: "idle" };
   presences = new Map();
+  /** What its user has decided that others see. */
+  person = {};
   #presences = new Map();
   /** The open conversation; null while the list of conversations is open. */
   conversation = CONVERSATIONS.direct;
@@ -110,6 +112,12 @@ export class Device extends EventTarget {
     const { id } = CONVERSATIONS.document;
     client.here(id).subscribe((here) => this.#hereChanged(id, here));
     chat.addEventListener("message", () => this.#takeMessages());
+    chat.addEventListener("blocks", () => this.#tell("person"));
+    chat.loadBlocks(user);
+    client.person.subscribe((person) => {
+      this.person = person;
+      this.#tell("person");
+    });
     client.connect();
   }
 
@@ -125,7 +133,18 @@ export class Device extends EventTarget {
   /** Who types in the open conversation. */
   get typing() { return this.typingIn(this.conversation); }
 
-  typingIn(conversation) { return this.#typing.get(conversation?.id) ?? NOBODY; }
+  /** Whether its user and the other one of this conversation see nothing of each other. */
+  isClosed(conversation) {
+    const other = conversation && this.otherIn(conversation);
+    return Boolean(other) && this.#chat.isBlocked(this.user, other);
+  }
+
+  /** Whom its user may block, and whether they have. */
+  get friend() { return this.otherIn(CONVERSATIONS.direct); }
+  get blocks() { return this.#chat.blocks(this.user, this.friend); }
+  block(isBlocked) { return this.#chat.block(this.user, this.friend, isBlocked); }
+
+  typingIn(conversation) { return this.isClosed(conversation) ? NOBODY : this.#typing.get(conversation?.id) ?? NOBODY; }
 
   hereIn(conversation) { return this.#here.get(conversation?.id) ?? NONE; }
 
@@ -177,6 +196,8 @@ export class Device extends EventTarget {
     await this.#inputs.get(id).sendConfirmed();
     this.#chat.send(id, this.user, text);
   }
+
+  set(change) { this.client.setPerson(change); }
 
   become(state) {
     this.client.setState(state);

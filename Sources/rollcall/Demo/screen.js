@@ -1,6 +1,6 @@
 // A device on the page: its screen with the list of conversations, a chat or the document, and the controls below.
 
-import { groupCount, hereText, lastSeenText, lastSeenValidity, presenceDot, presenceText, typingText } from "./rollcall.js";
+import { availabilityText, groupCount, hereText, lastSeenText, lastSeenValidity, presenceDot, presenceText, typingText } from "./rollcall.js";
 import { CONVERSATIONS, hueOf, nameOf } from "./chat.js";
 import { language, make, setText } from "./language.js";
 
@@ -22,6 +22,16 @@ const ACTS = {
   quit: ["force-quit", SILENT, true, ({ client }) => client.disconnect({ goodbye: false })],
   leave: ["signed out", SAID, true, ({ client }) => client.disconnect({ goodbye: true })],
   open: ["app opened", SAID, false, (device) => device.open()],
+};
+
+const HOUR = 60 * MINUTE;
+const TOLD = "The others see it at once, on all devices of the user.";
+/** The same of what a user decides: the setting of a box, and what the others may see then. */
+const DECISIONS = {
+  invisible: ["invisible", TOLD, (device, is) => device.set({ availability: is ? "invisible" : null, until: null })],
+  dnd: ["do not disturb", TOLD, (device, is) => device.set({ availability: is ? "dnd" : null, ...is ? { for: HOUR } : { until: null } })],
+  timeless: ["last seen", "The others see whether the user is there, and not since when.", (device, is) => device.set({ lastSeen: is ? "nobody" : null })],
+  blocked: ["block", "The page’s server sets it, for all devices: neither sees the other.", (device, is) => device.block(is)],
 };
 
 /** Returns a copy of a template's element, and its parts by the names in `data-part`. */
@@ -78,10 +88,12 @@ export class Frame extends EventTarget {
     element.setAttribute("aria-label", device.label);
     parts.label.textContent = device.label;
     parts.controls.setAttribute("aria-label", `What happens to ${device.label}`);
+    setText(parts.other, nameOf(device.friend));
     this.#listRows();
     const on = (what, show) => device.addEventListener(what, show);
     on("changed", () => [this.#showState(), this.#showHeader(), this.#showTyping()]);
     on("presence", () => this.#showHeader());
+    on("person", () => [this.#showPerson(), this.#showHeader(), this.#showTyping()]);
     on("typing", () => [this.#showHeader(), this.#showTyping()]);
     on("here", () => [this.#showHeader(), this.#showHere()]);
     on("messages", () => [this.#showMessages(), this.#showHeader()]);
@@ -112,6 +124,12 @@ export class Frame extends EventTarget {
       this.#device.show(null);
       this.#rows.values().next().value.focus();
     });
+    for (const [part, [title, hint, decide]] of Object.entries(DECISIONS)) {
+      this.#parts[part].addEventListener("change", ({ target }) => {
+        this.dispatchEvent(new CustomEvent("acted", { detail: { title: `${this.#device.label}: ${title}, ${target.checked ? "on" : "off"}`, hint } }));
+        decide(this.#device, target.checked);
+      });
+    }
     controls.addEventListener("click", ({ target }) => this.#pressed(target.closest("button")));
   }
 
@@ -172,6 +190,7 @@ export class Frame extends EventTarget {
     this.#showHeader();
     this.#showTyping();
     this.#showHere();
+    this.#showPerson();
   }
 
   #listSections(sections) {
@@ -249,7 +268,8 @@ export class Frame extends EventTarget {
     if (title) return groupCount(members.map((user) => presences.get(user)), members.length, words).text;
     const { status, lastSeen } = otherPresence ?? {};
     const isLongGone = lastSeen && status === "offline" && client.now - lastSeen >= MINUTE;
-    return isLongGone ? lastSeenText(otherPresence, client.now, { ...words, style: "exact" }) : presenceText(otherPresence, words);
+    if (isLongGone) return lastSeenText(otherPresence, client.now, { ...words, style: "exact" });
+    return (status !== "offline" && availabilityText(otherPresence ?? {}, client.now, words)) || presenceText(otherPresence, words);
   }
 
   /** Appends new messages. The list is rebuilt only if one arrives late, for example from another window. */
@@ -312,6 +332,15 @@ export class Frame extends EventTarget {
     const isTyping = isConnected && typing.count > 0;
     this.#parts["typing-row"].classList.toggle("active", isTyping);
     if (isTyping) showFaces(this.#parts["typing-faces"], typing.typists, typing.count);
+  }
+
+  #showPerson() {
+    const { invisible, dnd, timeless, blocked, composer } = this.#parts;
+    const { person: { availability, lastSeen }, blocks, conversation } = this.#device;
+    const checked = [[invisible, availability === "invisible"], [dnd, availability === "dnd"], [timeless, lastSeen === "nobody"], [blocked, blocks]];
+    for (const [box, is] of checked) box.checked = is;
+    composer.inert = this.#device.isClosed(conversation);
+    this.element.classList.toggle("closed", composer.inert);
   }
 
   /** The worker, the buttons, and the curtain over the chat while the app is in the background or closed. */

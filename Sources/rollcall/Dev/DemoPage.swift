@@ -5,6 +5,7 @@ import Foundation
 import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTP1
 import RollcallBrowser
 import RollcallProtocol
 import RollcallWorker
@@ -63,6 +64,11 @@ final class DemoPage: Sendable {
         router.get("settings.json") { _, _ in try await self.settings() }
         router.post("parts/:part/crash") { _, context in try await self.act(context) { await $0.crash($1) } }
         router.post("parts/:part/start") { _, context in try await self.act(context) { try await $0.start($1) } }
+        router.get("people/:user") { _, context in try await self.askWorker(.GET, "person", context) }
+        router.put("people/:user/blocked/:other") { _, context in try await self.askWorker(.PUT, "blocked", context) }
+        router.delete("people/:user/blocked/:other") { _, context in
+            try await self.askWorker(.DELETE, "blocked", context)
+        }
         for file in Self.files + BrowserFile.all.map({ (path: $0.name, type: $0.contentType, bytes: $0.bytes) }) {
             router.get(RouterPath(file.path)) { _, _ in Self.response(file.bytes, type: file.type) }
         }
@@ -114,6 +120,20 @@ final class DemoPage: Sendable {
         for name in Deployment.names where await !deployment.isUp(name) { down.append(name) }
         let settings = Settings(workers: await deployment.ready, down: down)
         return Self.response(try JSONEncoder().encode(settings), type: "application/json")
+    }
+
+    /// Passes on what only an app's server may ask. A real one takes the user from their sign-in, and stops the messages too.
+    private func askWorker(_ method: HTTPMethod, _ what: String, _ context: some RequestContext) async throws -> Response {
+        let path = try ["users", context.parameters.require("user"), what] + [context.parameters.get("other")].compactMap(\.self)
+        let uri = "/v1/" + path.map(AdminOptions.encoded).joined(separator: "/")
+        for worker in await stage.withLock({ $0 })?.ready ?? [] {
+            guard let address = HTTPAddress(worker.admin) else { continue }
+            guard let answer = try? await HTTPClient(address, tls: nil).send(method, uri) else { continue }
+            return Response(
+                status: .init(code: Int(answer.status.code)), headers: [.contentType: "application/json"],
+                body: ResponseBody(byteBuffer: answer.body))
+        }
+        return Response(status: .serviceUnavailable)
     }
 
     /// - Returns: 204 when done, 404 if there is no such part, 503 with the reason if the action failed.
