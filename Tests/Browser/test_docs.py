@@ -44,13 +44,14 @@ def run(page, code):
 def test_c6_each_sample_is_run_or_says_why_not(tmp_path):
     for page, code in samples():
         as_script(code, tmp_path)
-        assert any(line in code for line in (*NOT_RUN, PLAIN, REACT, HERE, HERE_REACT)), f"{page}: a sample that no test runs"
+        assert any(line in code for line in (*NOT_RUN, PLAIN, REACT, HERE, HERE_REACT, PERSON)), f"{page}: a sample that no test runs"
 
 
 PLAIN = 'import { connectionText, presenceView, RollcallClient, typingText } from "./rollcall.js";'
 REACT = 'from "rollcall/react";\nimport { auth }'
 HERE = 'import { hereText, RollcallClient } from "./rollcall.js";'
 HERE_REACT = 'import { useHere } from "rollcall/react";'
+PERSON = 'import { usePerson } from "rollcall/react";'
 
 
 def test_c6_the_plain_page_of_the_docs(driver, site, worker):
@@ -164,5 +165,37 @@ def test_h1_the_react_sample_of_who_is_here(driver, site, worker, tmp_path):
     eventually("bob is here", lambda: text(page, "header") == "B 7")
     assert page.run("return document.querySelector('header').title") == "Bob is here"
     eventually("alice, too", lambda: page.run("return window.here?.others.map(({ name, data }) => [name, data])") == [["Alice", {"section": 4}]])
+    assert page.run("bob.close(); return mistakes") == []
+    page.close()
+
+
+@pytest.mark.skipif(not pages.FILES["/react/react.development.js"].exists(), reason="React is a package of Debian")
+def test_the_react_settings_screens(driver, site, worker, tmp_path):
+    page = pages.Page(driver, f"{site}/react.html")
+    edge = worker().edge
+    page.run("""
+        window.bob = new rollcall.RollcallClient({ url: arguments[0], token: "bob Bob" });
+        bob.connect();
+        bob.presence("alice").subscribe((alice) => { window.alice = alice; });
+    """, edge)
+    for component in ("PrivacySettings", "StatusMenu"):
+        run(page, as_script(sample("privacy.md", f"function {component}"), tmp_path) + """
+            import { RollcallProvider } from "rollcall/react";
+            const root = document.body.appendChild(document.createElement("div"));
+            ReactDOM.createRoot(root).render(React.createElement(
+              RollcallProvider, { options: { url: "URL", token: "alice Alice" } }, React.createElement(COMPONENT)));
+        """.replace("URL", edge).replace("COMPONENT", component))
+    eventually("alice is online", lambda: page.run("return alice?.status") == "online")
+    page.run("[...document.querySelectorAll('button')].find((each) => each.textContent.startsWith('Do not')).click()")
+    eventually("bob reads it", lambda: page.run("return alice.availability") == "dnd")
+    assert text(page, "summary").startswith("Do not disturb until ")
+    page.run("[...document.querySelectorAll('button')].find((each) => each.textContent === 'Available').click()")
+    eventually("no longer", lambda: page.run("return [alice.availability ?? '', alice.lastSeen !== null]") == ["", True])
+    page.run("""
+        const [, select] = document.querySelectorAll("select");
+        Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, "value").set.call(select, "nobody");
+        select.dispatchEvent(new Event("change", { bubbles: true }));
+    """)
+    eventually("she is hidden", lambda: page.run("return [alice.status, alice.version]") == ["offline", 0])
     assert page.run("bob.close(); return mistakes") == []
     page.close()
