@@ -123,8 +123,11 @@ final class DemoPage: Sendable {
     }
 
     /// Passes on what only an app's server may ask. A real one takes the user from their sign-in, and stops the messages too.
-    private func askWorker(_ method: HTTPMethod, _ what: String, _ context: some RequestContext) async throws -> Response {
-        let path = try ["users", context.parameters.require("user"), what] + [context.parameters.get("other")].compactMap(\.self)
+    private func askWorker(
+        _ method: HTTPMethod, _ what: String, _ context: some RequestContext
+    ) async throws -> Response {
+        let other = context.parameters.get("other").map { [$0] } ?? []
+        let path = try ["users", context.parameters.require("user"), what] + other
         let uri = "/v1/" + path.map(AdminOptions.encoded).joined(separator: "/")
         for worker in await stage.withLock({ $0 })?.ready ?? [] {
             guard let address = HTTPAddress(worker.admin) else { continue }
