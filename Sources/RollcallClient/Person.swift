@@ -63,7 +63,7 @@ public final class PersonModel {
         get { person.lastSeen }
         set { set([.lastSeen(newValue)]) }
     }
-    /// Whether others see nothing of the user until this ends. Setting it clears ``Person/until``.
+    /// Whether others see nothing of the user until this ends. Setting it clears `Person.until`.
     public var isInvisible: Bool {
         get { person.availability == .invisible }
         set { set([.availability(newValue ? .invisible : nil), .until(nil)]) }

@@ -212,13 +212,8 @@ final class HereRecords {
     /// Decides again what is shown of an entry.
     private func decide(_ entry: Entry, at now: Instant) {
         let recorder = entry.session.recorder
-        var isSeen = recorder?.state == .active || recorder?.state == .idle
-        switch persons.isInvisible(entry.name.session.user) {
-        case false?: break
-        case true?: isSeen = false
-        // What is shown stays, and what is new waits, until it is known.
-        case nil: isSeen = isSeen && entry.content != nil
-        }
+        let isVisible = persons.isInvisible(entry.name.session.user) != true
+        let isSeen = isVisible && (recorder?.state == .active || recorder?.state == .idle)
         let content =
             entry.isEntered && isSeen
             ? HereWrite.Content(isIdle: recorder?.state == .idle, name: recorder?.profile.name, data: entry.data) : nil
@@ -241,8 +236,11 @@ final class HereRecords {
         guard !entry.isFinished else { return forget(entry) }
         guard let incarnation = loop.redis.incarnation else { return }
         // After its session, so that a session whose device another one has taken over writes nothing, and so that the earlier
-        // session of the device is known, whose entry ends.
-        guard entry.content == nil || entry.ends == nil && entry.session.recorder?.isConfirmed == true else { return }
+        // session of the device is known, whose entry ends. Until it is known whether the user is invisible, what is shown stays,
+        // and what is new waits.
+        let isKnown = persons.isInvisible(entry.name.session.user) != nil
+        guard entry.content == nil || entry.ends == nil && isKnown && entry.session.recorder?.isConfirmed == true
+        else { return }
         let rest = loop.redis.until.since(loop.redis.time(at: now))
         switch entry.nextStep(
             under: incarnation, until: loop.redis.until, replacing: predecessors[entry.session], restingFor: rest,

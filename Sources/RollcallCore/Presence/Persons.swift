@@ -54,7 +54,8 @@ final class Persons {
     /// Whether the user's typing and entries are held back; `nil` while that is not known.
     func isInvisible(_ user: UserID) -> Bool? {
         switch decisions(of: user) {
-        case .none: false
+        // A session that came in an outage may have a user who decided something.
+        case .none: table.of(user).contains { $0.knowsPerson } ? false : nil
         case .known(let person): person.current(at: time).availability == .invisible
         case .missing: true
         case .unknown: nil

@@ -82,9 +82,6 @@ public struct DeviceRecorder: Hashable, Sendable {
         self.profile = profile
     }
 
-    /// Whether no revocation can end the session.
-    var needsNoToken: Bool { issued == nil }
-
     /// Whether a token issued at this time is older than the current one.
     func isOlder(_ issued: Timestamp?) -> Bool {
         guard let issued, let known = self.issued else { return false }

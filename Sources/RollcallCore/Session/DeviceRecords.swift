@@ -186,6 +186,7 @@ final class DeviceRecords {
             }
         }
         guard !session.isOver else { return }
+        if written.outcome != .expired { session.knowsPerson = true }
         persons.named(written.person, of: write.name.user, at: now)
         let verdict = session.recorder?.written(written, sequence: write.sequence)
         if written.outcome == .expired { blocked.insert(session) }
@@ -334,8 +335,9 @@ final class DeviceRecords {
                 tokenRevoked(audited.session, ago: found.revoked.map(loop.redis.time(at: now).since), at: now)
                 continue
             }
+            audited.session.knowsPerson = true
             persons.audited(found.person, of: recorder.name.user, at: now)
-            fate?.proven(audited.session, at: now)
+            if !persons.isUnknown(recorder.name.user) { fate?.proven(audited.session, at: now) }
             guard recorder.sequence == audited.sequence, recorder.isSettled(under: incarnation) else { continue }
             let agrees = recorder.agrees(with: found, under: incarnation)
             current.append((audited.session, recorder.name.user, agrees, found))
@@ -391,11 +393,11 @@ final class DeviceRecords {
         }
     }
 
-    /// Processes the messages of a session whose first write cannot tell whether its token was revoked. While Redis
-    /// answers reads, a read tells; while Redis is away, nothing does, and the first write will.
+    /// Processes the messages of a session whose first write cannot tell whether its token was revoked, and what its user has
+    /// decided. While Redis answers reads, a read tells; while Redis is away, nothing does, and the first write will.
     func proveByRead(_ session: Session, at now: Instant) {
         guard session.isUnproven && session.phase == .open else { return }
-        guard loop.redis.answersReads, let recorder = session.recorder, !recorder.needsNoToken else {
+        guard loop.redis.answersReads, let recorder = session.recorder else {
             fate?.proven(session, at: now)
             return
         }

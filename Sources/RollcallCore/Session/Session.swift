@@ -44,6 +44,8 @@ public final class Session: Numbered {
     var pending: PendingUpdates?
     /// The total weight of its unanswered `get`s.
     private var getting = 0
+    /// Whether Redis has told whether its user has decided something.
+    var knowsPerson = false
     /// The revision of its own user's settings that it was told last.
     var personTold: Int64 = 0
     /// When the token expires. The session ends then, unless a fresh token arrives.

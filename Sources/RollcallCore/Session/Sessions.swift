@@ -234,8 +234,8 @@ final class Sessions {
         outbound.deliver(.welcome(welcome), to: session)
         records.advance(session, at: now)
         makeRoom(for: name, at: now)
-        // The reply to the first write reports a revocation.
-        if recorder.needsNoToken || !loop.redis.takesWrites { records.proveByRead(session, at: now) }
+        // The reply to the first write reports a revocation, and what the user has decided.
+        if !loop.redis.takesWrites { records.proveByRead(session, at: now) }
     }
 
     // MARK: Draining

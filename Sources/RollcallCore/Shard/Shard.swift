@@ -402,7 +402,7 @@ extension Shard: SessionFate {
             hereRecords.changed(session, at: now)
             if !session.isUnproven {
                 persons.tell(session)
-            } else if session.recorder?.isConfirmed == true, !persons.isUnknown(user) {
+            } else if session.knowsPerson, !persons.isUnknown(user) {
                 proven(session, at: now)
             }
         }

@@ -251,7 +251,7 @@ import Testing
             (settings.bounds.lingeringSessions, settings.bounds.lingeringPerOpen) = (1, 0)
             let stage = Stage(settings)
             let alice = stage.enter("alice")
-            if leaves { stage.say(.goodbye, on: alice) }
+            if leaves { stage.event { $0.end(alice, .sentAway, at: $1) } }
             stage.answer()
             let write = stage.asked.removeFirst()
             if !leaves { stage.drop(alice) }

@@ -164,6 +164,7 @@ import Testing
     func freshToken() {
         let stage = Stage()
         let key = stage.enter("alice")
+        stage.settle()
         let lives: [(Duration, MessageID)] = [(.seconds(10), "first"), (.seconds(20), "second")]
         for (life, id) in lives {
             stage.show(Proof(user: "alice", device: "phone", lifetime: life), id: id, on: key)
@@ -240,6 +241,7 @@ import Testing
     func refusedRenewal(end: SessionEnd, answer: MessageError.Code) {
         let stage = Stage()
         let key = stage.enter("alice")
+        stage.settle()
         stage.show(Proof(user: "alice", device: "phone", lifetime: .seconds(10)), on: key)
         stage.proof = .failure(ProofRefusal(end, endsWelcomed: false))
         stage.say(.token("t"), id: "t", on: key)
