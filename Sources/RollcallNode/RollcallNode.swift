@@ -130,7 +130,11 @@ public final class RollcallNode: Service {
 
 // Requests to Redis, outside of any client's session.
 extension RollcallNode: NodeAccess {
-    public func presence(of users: [UserID]) async throws -> [Presence] { try await node.presence(of: users) }
+    public func presence(
+        of users: [UserID], as viewer: UserID?, in conversation: ConversationID?
+    ) async throws -> [Presence] {
+        try await node.presence(of: users, as: viewer, in: conversation)
+    }
 
     public func storedPresence(of users: [UserID]) async throws -> [Presence] {
         try await node.storedPresence(of: users)
@@ -165,6 +169,25 @@ extension RollcallNode: NodeAccess {
     }
 
     public var isReady: Bool { node.isReady }
+
+    /// Returns what a user has decided that others see, and whom they have blocked; `nil` if nothing.
+    public func person(of user: UserID) async throws -> Person? { try await node.person(of: user) }
+
+    /// Sets what others see of a user, on all workers within a second. What is not named stays.
+    ///
+    /// - Returns: what counts now.
+    /// - Throws: ``Unavailable``; an error that says so if an end is past or more than a year ahead.
+    @discardableResult
+    public func setPerson(_ settings: Person.Setting..., of user: UserID) async throws -> Person {
+        try await node.change(user, .patch, PersonPatch(settings), blocks: [:])
+    }
+
+    /// Blocks another user, or no longer: neither sees the other. Your server also stops their messages.
+    ///
+    /// - Throws: ``Unavailable``; an error that says so if a user would block more than 1,000 others.
+    public func setBlocked(_ isBlocked: Bool, _ other: UserID, by user: UserID) async throws {
+        _ = try await node.change(user, .patch, PersonPatch(), blocks: [other: isBlocked])
+    }
 }
 
 extension Environment {

@@ -8,6 +8,8 @@ package struct Reach: Hashable, Sendable {
         /// The user was there until just now, and may be again: ask again after ``pause``.
         case later
         case push
+        /// The user is not to be disturbed, until ``until``.
+        case hold
     }
 
     package static let pause = Duration.seconds(20)
@@ -18,6 +20,8 @@ package struct Reach: Hashable, Sendable {
 
     package let user: UserID
     package private(set) var advice = Advice.push
+    /// When not to disturb the user ends; `nil` if that is open.
+    package private(set) var until: Timestamp?
     /// Whether Redis knows the user and could be asked.
     package private(set) var isKnown = false
 
@@ -25,8 +29,11 @@ package struct Reach: Hashable, Sendable {
 
     /// - Parameters:
     ///   - standings: of the workers that hold the user's devices. Devices of dead ones count as gone.
+    ///   - person: what the user has decided; `nil` if nothing, or if that is not known.
     ///   - time: when the record was read, by Redis's clock.
-    package init(_ record: PresenceRecord, past standings: [Incarnation: WorkerStanding], at time: Timestamp) {
+    package init(
+        _ record: PresenceRecord, past standings: [Incarnation: WorkerStanding], _ person: Person?, at time: Timestamp
+    ) {
         user = record.user
         let presence = record.presence(past: standings)
         isKnown = record.isStored && !presence.isNeverSeen
@@ -37,6 +44,9 @@ package struct Reach: Hashable, Sendable {
             || presence.lastSeen.map({ time.isWithin(Self.gone, after: $0) }) == true && presence.status == .offline
         {
             advice = .later
+        }
+        if advice != .skip, let person = person?.current(at: time), person.availability == .dnd {
+            (advice, until) = (.hold, person.until)
         }
     }
 }
@@ -64,6 +74,7 @@ extension Reach: JSONWritable {
             $0.field("advice", advice.rawValue)
             if advice == .later { $0.field("after", Self.pause.milliseconds) }
             if !isKnown { $0.field("known", false) }
+            $0.optionalField("until", until)
             $0.field("user", user)
         }
     }

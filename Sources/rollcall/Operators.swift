@@ -154,8 +154,13 @@ struct Explain: AsyncParsableCommand {
     @Argument(help: "The user.")
     var user: UserID
 
-    @Option(name: .customLong("in"), help: "Explain instead whether the user may join this conversation.")
+    @Option(
+        name: .customLong("in"),
+        help: "Explain instead whether the user may join this conversation; with --as, a conversation of both.")
     var conversation: ConversationID?
+
+    @Option(name: .customLong("as"), help: "Explain also how much this other user sees, and why.")
+    var viewer: UserID?
 
     @Flag(help: "Print the JSON of the admin port.")
     var json = false
@@ -164,13 +169,16 @@ struct Explain: AsyncParsableCommand {
     var admin: AdminOptions
 
     func run() async throws {
-        if let conversation {
+        if let conversation, viewer == nil {
             let access: AdminAccess = try await admin.ask(.GET, "conversations", conversation.text, "access", user.text)
             if json { return try Output.json(access) }
             for line in access.lines { try Output.line(Shown.text(line)) }
             return
         }
-        let answer: AdminUser = try await admin.ask(.GET, "users", user.text)
+        let query = viewer.map { viewer in
+            [("as", viewer.text)] + (conversation.map { [("in", $0.text)] } ?? [])
+        }
+        let answer: AdminUser = try await admin.ask(.GET, "users", user.text, query: query ?? [])
         if json { return try Output.json(answer) }
         for line in answer.lines { try Output.line(line) }
     }
@@ -337,7 +345,8 @@ extension AdminUser {
         facts += devices.flatMap { device in device.open.map { ["open", "\($0) on \(device.device)"] } }
         facts += shown.map { ["open", "\($0), says a server"] }
         let devices = Columns.lines(devices.map { $0.cells(at: time) }).map { "  " + $0 }
-        return [Shown.text("\(presence.user) is \(rule.text)"), ""] + devices + (devices.isEmpty ? [] : [""])
+        let sight = viewer.map { [Shown.text($0.text)] } ?? []
+        return [Shown.text("\(presence.user) is \(rule.text)")] + sight + [""] + devices + (devices.isEmpty ? [] : [""])
             + Columns.lines(facts).map { "  " + $0 }
     }
 

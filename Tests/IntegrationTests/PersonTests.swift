@@ -73,6 +73,21 @@ import Testing
         // Servers see the truth, and what she says.
         let read = String(decoding: try await here.ask("GET", "/v1/presence?user=alice").body, as: UTF8.self)
         #expect(read.contains(#""status":"online""#) && read.contains(#""text":"In  class""#))
+        // What another user sees, and why.
+        for (query, status, rule) in [
+            ("as=bob", "offline", "blocked"), ("as=carol", "online", "no_times"), ("as=alice", "online", "oneself"),
+        ] {
+            let seen = String(
+                decoding: try await here.ask("GET", "/v1/presence?user=alice&\(query)").body, as: UTF8.self)
+            let why = String(decoding: try await here.ask("GET", "/v1/users/alice?\(query)").body, as: UTF8.self)
+            #expect(seen.contains(#""status":"\#(status)""#) && why.contains(#""code":"\#(rule)""#), "\(query): \(why)")
+            #expect(seen.contains(#""last_seen":null"#) == (rule != "oneself"))
+        }
+        for query in ["in=c42", "as=bob&in=", "as=%7B"] {
+            #expect(try await here.ask("GET", "/v1/presence?user=alice&\(query)").status == 400)
+        }
+        #expect(
+            try await here.ask("POST", "/v1/presence", #"{"users":["alice"],"stored":true,"as":"bob"}"#).status == 400)
         let many = (0...1000).map { #""u\#($0)""# }.joined(separator: ",")
         #expect(try await here.ask("PUT", "/v1/users/alice/person", #"{"blocked":[\#(many)]}"#).status == 400)
         for (method, path, body) in [

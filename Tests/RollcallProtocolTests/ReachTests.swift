@@ -7,7 +7,9 @@ import Testing
     private let now = Timestamp(milliseconds: 1_000_000)
 
     /// The advice for a record with these devices, `STATE SECONDS_AGO [LOST_SECONDS_AGO]`; on a dead worker if `isDead`.
-    private func reach(_ devices: [String], lastSeen: Int64? = 500, isDead: Bool = false) throws -> Reach {
+    private func reach(
+        _ devices: [String], lastSeen: Int64? = 500, isDead: Bool = false, person: Person? = nil
+    ) throws -> Reach {
         let devices = try devices.enumerated().map { number, text in
             let words = text.split(separator: " ")
             let times = try words.dropFirst().map { now.milliseconds - (try #require(Int64($0))) * 1000 }
@@ -20,7 +22,25 @@ import Testing
             version: 1)
         let standing = WorkerStanding(
             time: now, leaseEnd: isDead ? Timestamp(milliseconds: 1) : now, beat: now.advanced(by: .seconds(-5)))
-        return Reach(record, past: [Incarnation(name: "w1.a"): standing], at: now)
+        return Reach(record, past: [Incarnation(name: "w1.a"): standing], person, at: now)
+    }
+
+    @Test("who is not to be disturbed is not pushed to until then, unless they look at a device")
+    func hold() throws {
+        let until = now.advanced(by: .seconds(60))
+        let patch = PersonPatch([.availability(.dnd), .until(until)] as [Person.Setting])
+        let person = Person(revision: 1).changed(by: patch)
+        for devices in [["gone 900"], ["active 900 3"]] {
+            let reach = try reach(devices, person: person)
+            #expect(text(reach) == #"{"advice":"hold","until":\#(until.milliseconds),"user":"alice"}"#)
+        }
+        #expect(try reach(["active 1"], person: person).advice == .skip)
+        #expect(
+            try reach(["gone 900"], person: person.changed(by: PersonPatch([.until(now)] as [Person.Setting]))).advice
+                == .push)
+        #expect(
+            try reach(["gone 900"], person: person.changed(by: PersonPatch([.availability(.busy)] as [Person.Setting])))
+                .advice == .push)
     }
 
     @Test(

@@ -66,22 +66,33 @@ final class Persons {
     ///
     /// - Parameter shares: whether a conversation shares the user with it.
     func view(of user: UserID, for session: Session, shares: Bool, lastSeen: Timestamp?) -> View {
-        View(
+        Sight(
             of: user, for: viewer(session, of: user, shares: shares), by: decisions(of: user), lastSeen: lastSeen,
-            at: time)
+            at: time
+        ).view
+    }
+
+    /// Whether a session sees nothing of a user by what was known last, while what they have decided since is not read yet.
+    func hides(_ user: UserID, from session: Session, shares: Bool, lastSeen: Timestamp?) -> Bool {
+        let known = entries[user].flatMap { $0.person.revision > 0 ? Decisions.known($0.person) : nil } ?? .none
+        let viewer = viewer(session, of: user, shares: shares)
+        return Sight(of: user, for: viewer, by: known, lastSeen: lastSeen, at: time).view == .hidden
     }
 
     /// How much a session sees of a user who is not watched here, by the person that was read with the record.
     func view(of record: PresenceRecord, _ found: Person??, lastSeen: Timestamp?, for session: Session) -> View {
+        sight(of: record, found, lastSeen: lastSeen, for: viewer(session, of: record.user, shares: false)).view
+    }
+
+    /// The same for any viewer, with its reason.
+    func sight(of record: PresenceRecord, _ found: Person??, lastSeen: Timestamp?, for viewer: Viewer) -> Sight {
         let decisions: Decisions =
             if let person = Self.person(of: record, found) {
                 .known(person)
             } else {
                 record.person > 0 ? .missing : .none
             }
-        return View(
-            of: record.user, for: viewer(session, of: record.user, shares: false), by: decisions, lastSeen: lastSeen,
-            at: time)
+        return Sight(of: record.user, for: viewer, by: decisions, lastSeen: lastSeen, at: time)
     }
 
     private static func person(of record: PresenceRecord, _ found: Person??) -> Person? {

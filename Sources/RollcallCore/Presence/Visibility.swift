@@ -36,6 +36,21 @@ enum View: Hashable {
     case timeless
     /// Nothing: the user looks like one who was never seen.
     case hidden
+}
+
+/// Why a viewer sees so much of a user, and no more. The codes are stable.
+package enum Sight: String, Hashable, Sendable {
+    case oneself
+    case mayNotAsk = "may_not_ask"
+    case viewerBlocks = "viewer_blocks"
+    case notKnown = "not_known"
+    case invisible
+    case hiddenFromAll = "hidden_from_all"
+    case sharedOnly = "shared_only"
+    case blocked
+    case noTimes = "no_times"
+    case hiddenUntilNow = "hidden_until_now"
+    case allowed
 
     /// Whoever may ask sees what the user has not hidden from them. To ask, one reason suffices: it is oneself, the token or
     /// `access.watch` covers the name, or both are in a conversation.
@@ -48,30 +63,82 @@ enum View: Hashable {
         of user: UserID, for viewer: Viewer, by decisions: Decisions, lastSeen: Timestamp?,
         at time: @autoclosure () -> Timestamp
     ) {
-        guard viewer.user != user else {
-            self = .whole
-            return
-        }
-        guard viewer.shares || viewer.asksByName, !viewer.blocks else {
-            self = .hidden
-            return
-        }
-        switch decisions {
-        case .none: self = .whole
-        case .missing, .unknown: self = .hidden
-        case .known(let person):
-            let person = person.current(at: time())
-            if person.hidesAll || person.presence == .shared && !viewer.shares
-                || viewer.user.map({ person.blocked[$0] != nil }) == true
-            {
-                self = .hidden
-            } else if person.lastSeen == .nobody || person.lastSeen == .shared && !viewer.shares {
-                self = .timeless
+        self =
+            if viewer.user == user {
+                .oneself
+            } else if !viewer.shares && !viewer.asksByName {
+                .mayNotAsk
+            } else if viewer.blocks {
+                .viewerBlocks
             } else {
-                // What the user did while hidden is told to nobody afterwards.
-                self = person.unseen.map { lastSeen ?? $0 <= $0 } == true ? .timeless : .whole
+                switch decisions {
+                case .none: .allowed
+                case .missing, .unknown: .notKnown
+                case .known(let person): Self.decided(by: person.current(at: time()), for: viewer, lastSeen)
+                }
             }
+    }
+
+    private static func decided(by person: Person, for viewer: Viewer, _ lastSeen: Timestamp?) -> Sight {
+        if person.availability == .invisible { return .invisible }
+        if person.presence == .nobody { return .hiddenFromAll }
+        if person.presence == .shared, !viewer.shares { return .sharedOnly }
+        if viewer.user.map({ person.blocked[$0] != nil }) == true { return .blocked }
+        if person.lastSeen == .nobody || person.lastSeen == .shared && !viewer.shares { return .noTimes }
+        // What the user did while hidden is told to nobody afterwards.
+        return person.unseen.map { lastSeen ?? $0 <= $0 } == true ? .hiddenUntilNow : .allowed
+    }
+
+    var view: View {
+        switch self {
+        case .oneself, .allowed: .whole
+        case .noTimes, .hiddenUntilNow: .timeless
+        case .mayNotAsk, .viewerBlocks, .notKnown, .invisible, .hiddenFromAll, .sharedOnly, .blocked: .hidden
         }
+    }
+
+    /// The rule as a sentence.
+    package func sentence(_ user: UserID, for viewer: UserID) -> String {
+        switch self {
+        case .oneself: "\(viewer) sees everything: it is themselves"
+        case .allowed: "\(viewer) sees everything: nothing that \(user) has decided forbids it"
+        case .mayNotAsk:
+            "\(viewer) sees nothing: no conversation shares \(user) with them, and access.watch lets nobody ask"
+        case .viewerBlocks: "\(viewer) sees nothing: they have blocked \(user)"
+        case .blocked: "\(viewer) sees nothing: \(user) has blocked them"
+        case .notKnown: "\(viewer) sees nothing: Redis lacks what \(user) has decided (PUT it again)"
+        case .invisible: "\(viewer) sees nothing: \(user) is invisible"
+        case .hiddenFromAll: "\(viewer) sees nothing: \(user) shows their presence to nobody"
+        case .sharedOnly: "\(viewer) sees nothing: \(user) shows their presence to those in a conversation with them"
+        case .noTimes: "\(viewer) sees no times: \(user) does not show them"
+        case .hiddenUntilNow: "\(viewer) sees no times: \(user) was hidden, and not seen since"
+        }
+    }
+}
+
+/// For whom a server asks: a user as a session without a claim sees others.
+package struct Asker: Sendable {
+    package let user: UserID
+    fileprivate let person: Person?
+    fileprivate let room: RoomSnapshot?
+
+    /// - Parameters:
+    ///   - person: what they have decided themselves.
+    ///   - room: a conversation that may share others with them, with its members.
+    package init(_ user: UserID, _ person: Person?, in room: RoomSnapshot?) {
+        (self.user, self.person, self.room) = (user, person, room)
+    }
+
+    func viewer(of other: UserID, _ settings: ShardSettings) -> Viewer {
+        Viewer(
+            user: user, asksByName: settings.watch.covers(other), shares: shares(other, most: settings.sharedMembers),
+            blocks: person?.blocked[other] != nil)
+    }
+
+    private func shares(_ other: UserID, most: Int) -> Bool {
+        guard let room else { return false }
+        guard room.isManaged else { return room.people.contains(other) && room.people.count <= most }
+        return room.memberCount <= most && room.members?[user] != nil && room.members?[other] != nil
     }
 }
 

@@ -335,7 +335,17 @@ final class Watch: Numbered {
     ///
     /// - Returns: the sessions that waited for it.
     func snapshotKnown() -> Set<Session> {
-        guard phase == .live, !persons.isUnknown(user) else { return [] }
+        guard phase == .live else { return [] }
+        if persons.isUnknown(user) {
+            // That the user has just decided something must not make those wait longer who see nothing in any case.
+            let told = newcomers.filter {
+                persons.hides(user, from: $0, shares: sharing.contains($0), lastSeen: shown?.lastSeen)
+            }
+            guard !told.isEmpty else { return [] }
+            if case .nothing = hasShown, known != nil { hasShown = .known }
+            newcomers.subtract(told)
+            return told
+        }
         if case .nothing = hasShown, known != nil { hasShown = .known }
         guard !newcomers.isEmpty else { return [] }
         for newcomer in newcomers { judge(newcomer) }

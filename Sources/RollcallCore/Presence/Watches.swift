@@ -102,6 +102,21 @@ final class Watches {
         VisiblePresence(record, standings, loop.redis.judgement, unless: watches[record.user]?.known)
     }
 
+    /// Returns the presence to show for users that were read, watched or not.
+    ///
+    /// - Parameter asker: for whom; `nil` for a server, which sees everything.
+    /// - Returns: for each, also why.
+    func presences(in snapshot: PresenceSnapshot, for asker: Asker?) -> [(shown: ShownPresence, sight: Sight)] {
+        snapshot.records.map { record in
+            let (found, viewer) = (snapshot.persons[record.user], asker?.viewer(of: record.user, loop.settings))
+            var reading = visible(record, snapshot.standings)
+            reading.say(persons.words(of: record, found))
+            let lastSeen = reading.presence.lastSeen
+            let sight = viewer.map { persons.sight(of: record, found, lastSeen: lastSeen, for: $0) } ?? .oneself
+            return (reading.presence.shown(in: sight.view), sight)
+        }
+    }
+
     /// Handles the records of watched users that were read.
     private func presenceRead(
         _ snapshot: PresenceSnapshot, for asked: [Watch], isAuthoritative: Bool, at now: Instant

@@ -181,7 +181,7 @@ final class DeviceRecords {
             loop.store.announce(
                 .replaced(user: write.name.user, device: write.name.device, session: previous.session),
                 to: previous.incarnation)
-            if let random = previous.session.cut(at: "-")?.after {
+            if !session.isOver, let random = previous.session.cut(at: "-")?.after {
                 hereRecords.replaced(SessionID(random: random), by: session)
             }
         }

@@ -412,20 +412,20 @@ extension Shard: SessionFate {
 // MARK: Reads for servers and operators
 
 extension Shard {
-    /// Returns the presence to show for users that were read, watched or not.
-    package func presences(in snapshot: PresenceSnapshot) -> [ShownPresence] {
-        snapshot.records.map { record in
-            var reading = watches.visible(record, snapshot.standings)
-            reading.say(persons.words(of: record, snapshot.persons[record.user]))
-            return reading.presence.shown(in: .whole)
-        }
+    /// Returns the presence to show for users that were read, watched or not, for a server or on behalf of somebody.
+    package func presences(in snapshot: PresenceSnapshot, for asker: Asker? = nil) -> [(
+        shown: ShownPresence, sight: Sight
+    )] {
+        watches.presences(in: snapshot, for: asker)
     }
 
     /// Returns whether to push, for users that were read without a worker that counts as alive.
     package func reach(in snapshot: PresenceSnapshot, at now: Instant) -> [UserID: Reach] {
         let (standings, time) = (redis.judgement.counting(snapshot.standings), redis.time(at: now))
-        return Dictionary(snapshot.records.map { ($0.user, Reach($0, past: standings, at: time)) }) { first, _ in first
+        let found = snapshot.records.map {
+            ($0.user, Reach($0, past: standings, snapshot.persons[$0.user] ?? nil, at: time))
         }
+        return Dictionary(found) { first, _ in first }
     }
 
     /// Sweeps devices of dead incarnations that a read found, which sweepers may have missed.

@@ -2,7 +2,7 @@
 
 internal import NIOConcurrencyHelpers
 internal import NIOCore
-internal import RollcallCore
+package import RollcallCore
 public import RollcallProtocol
 package import RollcallRedis
 
@@ -12,7 +12,15 @@ package import RollcallRedis
 public protocol NodeAccess: Sendable {
     /// Returns the presence of these users, in the same order. A user who was never seen is offline without a last-seen
     /// time.
-    func presence(of users: [UserID]) async throws -> [Presence]
+    ///
+    /// - Parameters:
+    ///   - users: whose.
+    ///   - viewer: whom it is for: they see what a session of theirs without a claim `watch` would. `nil` for a server, which
+    ///     sees what users hide.
+    ///   - conversation: one that may share the users with the viewer.
+    func presence(
+        of users: [UserID], as viewer: UserID?, in conversation: ConversationID?
+    ) async throws -> [Presence]
 
     /// Returns what Redis holds of these users, in the same order: what events tell. Devices of a worker that has died count
     /// until they are swept, within the lease plus two seconds.
@@ -43,6 +51,13 @@ public protocol NodeAccess: Sendable {
 
     /// Whether load balancers should send devices here: the worker is not stopping, and Redis was not away for long.
     var isReady: Bool { get }
+}
+
+extension NodeAccess {
+    /// Returns the presence of these users as a server sees it, in the same order.
+    public func presence(of users: [UserID]) async throws -> [Presence] {
+        try await presence(of: users, as: nil, in: nil)
+    }
 }
 
 /// Redis is away, or refuses what was asked. The same call may succeed later.
@@ -76,10 +91,35 @@ public struct Unavailable: Error, Hashable, Sendable, CustomStringConvertible {
 // Requests of servers to a node.
 
 extension Node: NodeAccess {
-    package func presence(of users: [UserID]) async throws -> [Presence] {
+    package func presence(
+        of users: [UserID], as viewer: UserID?, in conversation: ConversationID?
+    ) async throws -> [Presence] {
+        try await seen(users, as: viewer, in: conversation).map(\.shown.presence)
+    }
+
+    package func sight(
+        of user: UserID, as viewer: UserID, in conversation: ConversationID?
+    ) async throws -> Sight {
+        try await seen([user], as: viewer, in: conversation)[0].sight
+    }
+
+    private func seen(
+        _ users: [UserID], as viewer: UserID?, in conversation: ConversationID?
+    ) async throws -> [(shown: ShownPresence, sight: Sight)] {
+        var asker: Asker?
+        if let viewer {
+            var room: RoomSnapshot?
+            if let conversation {
+                let most = settings.shard.sharedMembers
+                room = try await ask { store, reply in
+                    store.room(conversation, users: [viewer], withTyping: false, mostMembers: most, reply: reply)
+                }
+            }
+            asker = Asker(viewer, try await person(of: viewer), in: room)
+        }
         let known = try await first { $0.shard.redis.known(at: $0.now) }
         let snapshot = try await ask { store, reply in store.presence(of: users, known: known, reply: reply) }
-        let presences = try await first { $0.presences(in: snapshot) }
+        let presences = try await first { [asker] in $0.presences(in: snapshot, for: asker) }
         guard snapshot.unread.isEmpty else { throw unavailable }
         return presences
     }
@@ -231,9 +271,11 @@ extension Node {
 
 extension ShardDriver {
     /// Returns the visible presence of these users.
-    fileprivate func presences(in snapshot: PresenceSnapshot) -> [Presence] {
+    fileprivate func presences(
+        in snapshot: PresenceSnapshot, for asker: Asker?
+    ) -> [(shown: ShownPresence, sight: Sight)] {
         shard.after { shard, _ in shard.metDead(in: snapshot) }
-        return shard.presences(in: snapshot).map(\.presence)
+        return shard.presences(in: snapshot, for: asker)
     }
 }
 

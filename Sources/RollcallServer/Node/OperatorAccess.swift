@@ -65,6 +65,9 @@ package protocol OperatorAccess: NodeAccess {
         _ user: UserID, _ kind: PersonWrite.Kind, _ patch: PersonPatch, blocks: [UserID: Bool]
     ) async throws -> Person
 
+    /// Reads how much of a user another one sees, as ``NodeAccess/presence(of:as:in:)``, and why.
+    func sight(of user: UserID, as viewer: UserID, in conversation: ConversationID?) async throws -> Sight
+
     /// Reads whether the user is a member of the conversation, and what an app's server has answered.
     func access(of user: UserID, to conversation: ConversationID) async throws -> RoomSnapshot
 

@@ -77,12 +77,21 @@ struct AdminUsers: AdminRequestBody {
     private let users: [UserID]
     /// Whether to show what Redis holds, which is what events tell, and not what observers see.
     private(set) var isStored = false
+    /// For whom, and a conversation that may share the users with them.
+    let (viewer, conversation): (UserID?, ConversationID?)
 
-    init(_ users: [UserID]) { self.users = users }
+    init(_ users: [UserID], as viewer: UserID?, in conversation: ConversationID?) {
+        (self.users, self.viewer, self.conversation) = (users, viewer, conversation)
+    }
 
     init(json: JSONValue) throws(UnexpectedJSON) {
         users = try json.field("users")
         isStored = try json.optionalField("stored") ?? false
+        (viewer, conversation) = (try json.optionalField("as"), try json.optionalField("in"))
+        if isStored, viewer != nil {
+            throw UnexpectedJSON("what is stored is the truth, for nobody: leave \"as\" or \"stored\" out")
+        }
+        if viewer == nil, conversation != nil { throw UnexpectedJSON("\"in\" needs \"as\": for whom") }
     }
 
     /// The users, unless there are too many.

@@ -100,6 +100,8 @@ package struct AdminUser: Codable, Sendable {
     package var presence: Presence
     package var time: Timestamp
     package var rule: Rule
+    /// How much another user sees, and why; absent unless that was asked.
+    package var viewer: Rule?
     /// The stored status, which still includes devices of dead workers; absent without a record.
     package var stored: ByteString?
     /// When the user's tokens were last revoked.
@@ -110,6 +112,7 @@ package struct AdminUser: Codable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case time, rule, stored, revoked, devices
+        case viewer = "as"
         case shown = "shown_by_servers"
     }
 
@@ -128,6 +131,7 @@ package struct AdminUser: Codable, Sendable {
         presence = try Presence(from: decoder)
         time = try fields.decode(Timestamp.self, forKey: .time)
         rule = try fields.decode(Rule.self, forKey: .rule)
+        viewer = try fields.decodeIfPresent(Rule.self, forKey: .viewer)
         stored = try fields.decodeIfPresent(ByteString.self, forKey: .stored)
         revoked = try fields.decodeIfPresent(Timestamp.self, forKey: .revoked)
         devices = try fields.decode([Device].self, forKey: .devices)
@@ -139,6 +143,7 @@ package struct AdminUser: Codable, Sendable {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(time, forKey: .time)
         try fields.encode(rule, forKey: .rule)
+        try fields.encodeIfPresent(viewer, forKey: .viewer)
         try fields.encodeIfPresent(stored, forKey: .stored)
         try fields.encodeIfPresent(revoked, forKey: .revoked)
         try fields.encode(devices, forKey: .devices)

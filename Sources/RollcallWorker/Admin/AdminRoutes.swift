@@ -54,7 +54,10 @@ struct AdminRoutes: Sendable {
             AdminRoute(.get, "/metrics", .metrics) { _ in try page() },
             AdminRoute(.get, "/live", nil) { _ in LivePage.page.response },
             AdminRoute(.get, "/live/{file}", nil) { try LivePage.named($0.text("file")).response },
-            AdminRoute(.get, "/v1/presence", .read) { try await presence(of: AdminUsers($0.users())) },
+            AdminRoute(.get, "/v1/presence", .read) { call in
+                let (viewer, conversation) = try call.viewer()
+                return try await presence(of: AdminUsers(call.users(), as: viewer, in: conversation))
+            },
             // It changes nothing: the names are in the body because they may be too many for a query.
             AdminRoute(.post, "/v1/presence", .read) { try await presence(of: $0.body(AdminUsers.self)) },
             AdminRoute(.post, "/v1/reach", .app) {
@@ -71,7 +74,14 @@ struct AdminRoutes: Sendable {
                 AdminJSON.response(AdminLive(try await node.live(), events: events.events, at: .hostTime))
             },
             AdminRoute(.get, "/v1/users/{user}", .read) {
-                AdminJSON.response(AdminUser(try await node.explanation(of: $0.user())))
+                var answer = AdminUser(try await node.explanation(of: try $0.user()))
+                let (viewer, conversation) = try $0.viewer()
+                if let viewer {
+                    let sight = try await node.sight(of: try $0.user(), as: viewer, in: conversation)
+                    answer.viewer = AdminUser.Rule(
+                        code: sight.rawValue, text: sight.sentence(try $0.user(), for: viewer))
+                }
+                return AdminJSON.response(answer)
             },
             AdminRoute(.delete, "/v1/users/{user}", .operator) { try await erase($0) },
             AdminRoute(.delete, "/v1/users/{user}/sessions", .operator) { try await sendAway($0) },
@@ -168,7 +178,8 @@ extension AdminRoutes {
         return AdminJSON.response(
             AdminPresence(
                 users: asked.isStored
-                    ? try await node.storedPresence(of: users) : try await node.presence(of: users)))
+                    ? try await node.storedPresence(of: users)
+                    : try await node.presence(of: users, as: asked.viewer, in: asked.conversation)))
     }
 
     private func type(_ call: AdminCall) async throws -> Response {
@@ -280,6 +291,13 @@ struct AdminCall {
         let users: [UserID] = try query.names("user")
         guard !users.isEmpty else { throw AdminProblem(.badRequest, "name the users, as in ?user=alice&user=bob") }
         return users
+    }
+
+    /// For whom it is asked, and a conversation that may share users with them.
+    func viewer() throws(AdminProblem) -> (UserID?, ConversationID?) {
+        let (viewers, conversations): ([UserID], [ConversationID]) = (try query.names("as"), try query.names("in"))
+        guard !conversations.isEmpty, viewers.isEmpty else { return (viewers.first, conversations.first) }
+        throw AdminProblem(.badRequest, "\"in\" needs \"as\": for whom, as in ?as=bob&in=c42")
     }
 
     func body<Body: AdminRequestBody>(_: Body.Type) async throws -> Body {

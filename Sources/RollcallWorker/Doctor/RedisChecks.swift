@@ -235,7 +235,13 @@ struct RedisChecks {
             guard let file = info["aof_enabled"] else {
                 return Finding(.persistence, .skipped, "Redis does not report it")
             }
-            guard file != "0" else { return Finding(.persistence, .ok, "no append-only file") }
+            guard file != "0" else {
+                return Finding(
+                    .persistence, .warning,
+                    "no append-only file: a restart of Redis loses members and what people decided, or what has changed of them "
+                        + "since the last snapshot",
+                    advice: "appendonly yes, or have your servers repeat their PUTs after a loss")
+            }
             return readings.replay.judged(.persistence) { refusals in
                 guard let first = refusals.first else {
                     return Finding(.persistence, .ok, "after a restart Redis loads all of its append-only file")

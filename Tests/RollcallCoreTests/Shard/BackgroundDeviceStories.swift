@@ -35,7 +35,7 @@ import Testing
         stage.say(.join("c", presence: true), on: carol)
         stage.settle()
         stage.say(.leave("c"), on: carol)
-        return overHTTP.map(\.presence) + asked + stage.heard(by: carol).presences.filter { $0.user == user }
+        return overHTTP.map(\.shown.presence) + asked + stage.heard(by: carol).presences.filter { $0.user == user }
     }
 
     /// Devices in the background come, take each other over, fall silent, come back and go, here and elsewhere.

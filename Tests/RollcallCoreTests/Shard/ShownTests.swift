@@ -1,4 +1,4 @@
-// How much a viewer sees of a user is decided in one place, `View.init(of:for:)`. These are the functions that ask it, and those
+// How much a viewer sees of a user is decided in one place, `Sight.init(of:for:by:lastSeen:at:)`. These are the functions that ask it, and those
 // that send presence; one that is added has to be named here, so that somebody looks whether it asks.
 
 import Foundation
@@ -13,11 +13,11 @@ import Testing
             (
                 #"\.shown\(in: "#,
                 [
-                    "Watch.shown", "Watch.timelessNews", "Watches.sendChange", "Watches.got", "Shard.presences",
+                    "Watch.shown", "Watch.timelessNews", "Watches.sendChange", "Watches.got", "Watches.presences",
                     "Shard.explanation",
                 ]
             ),
-            (#"\bView\((of: |$)"#, ["Persons.view"]),
+            (#"\bSight\((of: |$)"#, ["Persons.view", "Persons.hides", "Persons.sight"]),
             // `gotPresence` sends what `got` returns.
             (
                 #"\.shown\((news|presences)"#,

@@ -69,7 +69,11 @@ final class DictionaryNode: OperatorAccess {
         }
     }
 
-    func presence(of users: [UserID]) async throws -> [Presence] {
+    func sight(of user: UserID, as viewer: UserID, in conversation: ConversationID?) async throws -> Sight {
+        try with { $0.persons[user]?.blocked[viewer] != nil ? .blocked : .allowed }
+    }
+
+    func presence(of users: [UserID], as viewer: UserID?, in conversation: ConversationID?) async throws -> [Presence] {
         try with { state in
             users.map {
                 state.presence[$0]
@@ -100,7 +104,8 @@ final class DictionaryNode: OperatorAccess {
     func reach(of users: [UserID]) async -> [Reach] {
         users.map { user in
             let record = state.withLockedValue { $0.records[user] }
-            return record.map { Reach($0, past: [:], at: Timestamp(milliseconds: 100_000)) } ?? Reach(unknown: user)
+            return record.map { Reach($0, past: [:], nil, at: Timestamp(milliseconds: 100_000)) }
+                ?? Reach(unknown: user)
         }
     }
 
