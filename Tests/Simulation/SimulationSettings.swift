@@ -113,7 +113,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .sweepsSilently: 33
         case .readBeforeSubscribing: 34
         case .answersOutliveDrops: 37
-        case .missingCounts: 51
+        case .missingCounts: 242
         case .revokesByRedisClock: 54
         case .ordersByClock: 64
         case .neverResets: 111
