@@ -171,31 +171,32 @@ def test_h1_the_react_sample_of_who_is_here(driver, site, worker, tmp_path):
 
 @pytest.mark.skipif(not pages.FILES["/react/react.development.js"].exists(), reason="React is a package of Debian")
 def test_the_react_settings_screens(driver, site, worker, tmp_path):
+    # What she decides stays in the Redis of all tests, so she is nobody else's user.
     page = pages.Page(driver, f"{site}/react.html")
     edge = worker().edge
     page.run("""
         window.bob = new rollcall.RollcallClient({ url: arguments[0], token: "bob Bob" });
         bob.connect();
-        bob.presence("alice").subscribe((alice) => { window.alice = alice; });
+        bob.presence("zoe").subscribe((zoe) => { window.zoe = zoe; });
     """, edge)
     for component in ("PrivacySettings", "StatusMenu"):
         run(page, as_script(sample("privacy.md", f"function {component}"), tmp_path) + """
             import { RollcallProvider } from "rollcall/react";
             const root = document.body.appendChild(document.createElement("div"));
             ReactDOM.createRoot(root).render(React.createElement(
-              RollcallProvider, { options: { url: "URL", token: "alice Alice" } }, React.createElement(COMPONENT)));
+              RollcallProvider, { options: { url: "URL", token: "zoe Zoe" } }, React.createElement(COMPONENT)));
         """.replace("URL", edge).replace("COMPONENT", component))
-    eventually("alice is there", lambda: page.run("return alice?.status") in ("online", "away"))
+    eventually("zoe is there", lambda: page.run("return zoe?.status") in ("online", "away"))
     page.run("[...document.querySelectorAll('button')].find((each) => each.textContent.startsWith('Do not')).click()")
-    eventually("bob reads it", lambda: page.run("return alice.availability") == "dnd")
+    eventually("bob reads it", lambda: page.run("return zoe.availability") == "dnd")
     assert text(page, "summary").startswith("Do not disturb until ")
     page.run("[...document.querySelectorAll('button')].find((each) => each.textContent === 'Available').click()")
-    eventually("no longer", lambda: page.run("return [alice.availability ?? '', alice.lastSeen !== null]") == ["", True])
+    eventually("no longer", lambda: page.run("return [zoe.availability ?? '', zoe.lastSeen !== null]") == ["", True])
     page.run("""
         const [, select] = document.querySelectorAll("select");
         Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, "value").set.call(select, "nobody");
         select.dispatchEvent(new Event("change", { bubbles: true }));
     """)
-    eventually("she is hidden", lambda: page.run("return [alice.status, alice.version]") == ["offline", 0])
+    eventually("she is hidden", lambda: page.run("return [zoe.status, zoe.version]") == ["offline", 0])
     assert page.run("bob.close(); return mistakes") == []
     page.close()
