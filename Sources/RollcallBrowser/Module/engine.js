@@ -85,7 +85,7 @@ export class Engine {
     this.rooms.close();
     // Behind the last values of observers that get one per task.
     soon(() => {
-      for (const { body } of this.#calls) body();
+      for (const { body } of [...this.#calls]) body();
       for (const end of [...this.#endings]) end();
     });
     return closed;

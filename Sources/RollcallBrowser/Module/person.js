@@ -88,7 +88,9 @@ export class OwnPerson {
     const ends = shown.until ?? Infinity;
     if (ends === this.#ends) return;
     this.#ends = ends;
-    if (ends < Infinity) this.#engine.callAt(steadyNow() + ends - now, () => {
+    // A client that closes calls what is due later, too.
+    if (ends < Infinity && !this.#engine.isClosed) this.#engine.callAt(steadyNow() + ends - now, () => {
+      if (this.#ends !== ends) return;
       this.#ends = Infinity;
       this.changed();
     });

@@ -342,6 +342,7 @@ final class Watch: Numbered {
                 persons.hides(user, from: $0, shares: sharing.contains($0), lastSeen: shown?.lastSeen)
             }
             guard !told.isEmpty else { return [] }
+            for newcomer in told { put(newcomer, in: .hidden) }
             if case .nothing = hasShown, known != nil { hasShown = .known }
             newcomers.subtract(told)
             return told

@@ -31,6 +31,9 @@ export const stories = {
     phone.setPerson({ availability: null, lastSeen: "nobody" });
     await world.advance(0);
     equal([other.at(-1), header.at(-1).status], [{ lastSeen: "nobody" }, "online"]);
+    phone.setPerson({ availability: "dnd", for: 3_600_000 });
+    phone.setPerson({ for: 7_200_000 });
+    await world.advance(0);
     await Promise.all([phone, laptop, alice].map((client) => client.close()));
     await world.advance(10_000);
     equal(world.timers, 0);

@@ -107,10 +107,9 @@ import Testing
             _ user: UserID, _ client: Workers.Client?, _ message: (ConversationID) -> ClientMessage
         ) {
             guard let client else { return }
-            for conversation in user == "hana" && hiding != .invisible ? [PairStories.other] : [PairStories.shared] {
-                workers.say(.join(conversation, presence: false), on: client)
-                workers.say(message(conversation), on: client)
-            }
+            let conversation = user == "hana" && hiding != .invisible ? PairStories.other : PairStories.shared
+            workers.say(.join(conversation, presence: false), on: client)
+            workers.say(message(conversation), on: client)
         }
 
         private func say(_ message: ClientMessage, _ client: Workers.Client?, id: MessageID? = nil) {
